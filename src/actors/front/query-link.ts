@@ -36,7 +36,6 @@ export class QueryLink {
   readonly #send: (command: CoordinatorCommand) => void;
   readonly #shares: TenantShares<FrontSharedLimit>;
   readonly #requests = new Requests<QueryAnswer>();
-  #next = 1;
 
   /** `shares` are those of the front. */
   constructor(send: (command: CoordinatorCommand) => void, shares: TenantShares<FrontSharedLimit>) {
@@ -52,7 +51,7 @@ export class QueryLink {
   call(call: Omit<QueryCall, "type" | "id">, onAnswer: OnQueryAnswer): boolean {
     const { tenant } = call.principal;
     if (!this.#places.take(tenant)) return false;
-    const id = this.#next++;
+    const id = this.#requests.next();
     const ms = ownMember(ANSWER_MS_MAX_OF, call.endpoint) ?? ANSWER_MS_MAX;
     const answered = ({ status, body }: Pick<QueryAnswer, "status" | "body">) => {
       this.#places.give(tenant);

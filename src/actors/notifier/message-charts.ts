@@ -27,7 +27,6 @@ const WITH_PICTURE: ReadonlySet<MessageKind> = new Set(["opened", "raised", "reo
 export class MessageCharts {
   readonly #requests = new Requests<ChartFound>();
   readonly #send: (wanted: ChartWanted) => void;
-  #id = 0;
 
   constructor(send: (wanted: ChartWanted) => void) {
     this.#send = send;
@@ -58,12 +57,9 @@ export class MessageCharts {
     return found.flatMap(([alertId, body]) => (body === null ? [] : [[alertId, body] as const]));
   }
 
-  #ask({ tenant, alertId }: AlertMessage): Promise<string | null> {
-    if (this.#requests.size >= CHARTS_WANTED_MAX) return Promise.resolve(null);
-    const id = ++this.#id;
-    return new Promise((resolve) => {
-      this.#requests.add(id, CHART_WAIT_MS_MAX, { answered: ({ body }) => resolve(body), late: () => resolve(null) });
-      this.#send({ type: "chart-wanted", id, tenant, alertId });
-    });
+  async #ask({ tenant, alertId }: AlertMessage): Promise<string | null> {
+    if (this.#requests.size >= CHARTS_WANTED_MAX) return null;
+    const found = await this.#requests.ask(CHART_WAIT_MS_MAX, (id) => this.#send({ type: "chart-wanted", id, tenant, alertId }));
+    return found?.body ?? null;
   }
 }

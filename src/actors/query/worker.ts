@@ -19,7 +19,6 @@ import type {
   QueryWorkerReport,
   SourceAnswer,
   SourceQuestion,
-  SourceValue,
 } from "../../core/protocol/query-worker.ts";
 import { faultReport } from "../../core/telemetry/fault-report.ts";
 import type { QueryBudget } from "../../domain/promql/query-budget.ts";
@@ -72,18 +71,13 @@ const CALL: Home = { where: "request", name: "a query of PromQL" };
 function coordinatorOf(port: MessagePort): AskSource {
   const mailbox = new Mailbox<SourceAnswer, SourceQuestion>(port);
   const requests = new Requests<SourceAnswer>();
-  let next = 1;
   mailbox.serve({ "source-answer": (answer) => requests.settle(answer) }, fatal("an answer of the coordinator"));
-  return (question) =>
-    new Promise<SourceValue>((resolve, reject) => {
-      const id = next++;
-      const fail = (why: string) => reject(new SourceUnavailableError(`${why}; try again shortly`));
-      requests.add(id, PROMQL_SOURCE_MS_MAX, {
-        answered: ({ value, error }) => (error === null ? resolve(value) : fail(error)),
-        late: (ms) => fail(`the coordinator did not answer within ${ms / 1_000} s`),
-      });
-      mailbox.send({ ...question, id } as SourceQuestion);
-    });
+  return async (question) => {
+    const answer = await requests.ask(PROMQL_SOURCE_MS_MAX, (id) => mailbox.send({ ...question, id } as SourceQuestion));
+    const why = answer === undefined ? `the coordinator did not answer within ${PROMQL_SOURCE_MS_MAX / 1_000} s` : answer.error;
+    if (answer === undefined || why !== null) throw new SourceUnavailableError(`${why}; try again shortly`);
+    return answer.value;
+  };
 }
 
 /** Answers a call; never rejects. */

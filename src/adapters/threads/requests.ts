@@ -19,8 +19,24 @@ interface Outcome<Answer> {
 export class Requests<Answer extends Numbered> {
   readonly #waiting = new Map<number, { readonly outcome: Outcome<Answer>; readonly timer: NodeJS.Timeout }>();
 
+  #last = 0;
+
   get size(): number {
     return this.#waiting.size;
+  }
+
+  /** Returns a number that no question before has had. */
+  next(): number {
+    return ++this.#last;
+  }
+
+  /** Sends a question by a number of its own; resolves with its answer, or undefined where none has come in `ms`. */
+  ask(ms: number, send: (id: number) => void): Promise<Answer | undefined> {
+    const id = this.next();
+    return new Promise((resolve) => {
+      this.add(id, ms, { answered: resolve, late: () => resolve(undefined) });
+      send(id);
+    });
   }
 
   /** Waits `ms` for the answer with a number that no other waits for. To be called before the question is sent. */

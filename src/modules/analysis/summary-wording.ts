@@ -17,35 +17,21 @@ export interface SummaryWordingDependencies {
 export class SummaryWording {
   readonly #dependencies: SummaryWordingDependencies;
   readonly #requests = new Requests<SummaryWorded>();
-  #id = 0;
 
   constructor(dependencies: SummaryWordingDependencies) {
     this.#dependencies = dependencies;
   }
 
   /** The summary; never rejects. */
-  word(analysis: RcaReport["analysis"]): Promise<string> {
+  async word(analysis: RcaReport["analysis"]): Promise<string> {
     const { isOn, emit, counters } = this.#dependencies;
     const byRule = summaryOf(analysis);
-    if (!isOn || !analysis.enough) return Promise.resolve(byRule);
-    if (this.#requests.size >= SUMMARIES_WORDED_AT_ONCE_MAX) {
-      counters.add("summariesByRule", 1);
-      return Promise.resolve(byRule);
-    }
-    const id = ++this.#id;
-    return new Promise((resolve) => {
-      const byRuleAfterAll = () => {
-        counters.add("summariesByRule", 1);
-        resolve(byRule);
-      };
-      const answered = ({ text }: SummaryWorded) => {
-        if (text === null) return byRuleAfterAll();
-        counters.add("summariesWorded", 1);
-        resolve(text);
-      };
-      this.#requests.add(id, SUMMARY_MS_MAX, { answered, late: byRuleAfterAll });
-      emit({ type: "summary-wanted", id, facts: factsOf(analysis) });
-    });
+    if (!isOn || !analysis.enough) return byRule;
+    const isTaken = this.#requests.size < SUMMARIES_WORDED_AT_ONCE_MAX;
+    const ask = (id: number) => emit({ type: "summary-wanted", id, facts: factsOf(analysis) });
+    const text = (isTaken ? await this.#requests.ask(SUMMARY_MS_MAX, ask) : undefined)?.text ?? null;
+    counters.add(text === null ? "summariesByRule" : "summariesWorded", 1);
+    return text ?? byRule;
   }
 
   /** An answer of the model. */

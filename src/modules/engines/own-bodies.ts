@@ -6,7 +6,6 @@ import type { OwnTelemetry, OwnTelemetryAnswer } from "../../core/protocol/own-t
 export class OwnBodies {
   readonly #emit: (message: OwnTelemetry) => void;
   readonly #waiting = new Requests<OwnTelemetryAnswer>();
-  #sent = 0;
 
   constructor({ emit }: { readonly emit: (message: OwnTelemetry) => void }) {
     this.#emit = emit;
@@ -14,11 +13,7 @@ export class OwnBodies {
 
   /** Sends one; undefined where no answer came in time. */
   send({ tenant, holds, body }: Pick<OwnTelemetry, "tenant" | "holds" | "body">): Promise<OwnTelemetryAnswer | undefined> {
-    const id = ++this.#sent;
-    return new Promise((resolve) => {
-      this.#waiting.add(id, OWN_BODY_ANSWER_MS_MAX, { answered: resolve, late: () => resolve(undefined) });
-      this.#emit({ type: "own-telemetry", id, tenant, holds, body });
-    });
+    return this.#waiting.ask(OWN_BODY_ANSWER_MS_MAX, (id) => this.#emit({ type: "own-telemetry", id, tenant, holds, body }));
   }
 
   /** Takes an engine's answer. */

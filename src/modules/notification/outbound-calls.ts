@@ -32,7 +32,6 @@ export class OutboundCalls {
   #queued: OutboundCommand[] = [];
   /** Tests that wait for a place, by tenant. */
   readonly #placesWanted = new Map<string, number>();
-  #id = 0;
 
   /** `want` has the notifier started where it does not run. */
   constructor(want: () => void, shares: ShareLedger) {
@@ -91,7 +90,7 @@ export class OutboundCalls {
 
   async #turn(tenant: string, waiting: number): Promise<boolean> {
     this.#placesWanted.set(tenant, waiting + 1);
-    const key = String(++this.#id);
+    const key = String(this.#calls.next());
     const isGranted = await new Promise<boolean>((resolve) => {
       const late = after(OUTBOUND_WAIT_MS_MAX, task("a call that waits for its turn"), () => {
         if (this.places.forget(tenant, key)) resolve(false);
@@ -108,7 +107,7 @@ export class OutboundCalls {
   }
 
   #call(tenant: string, command: (id: number) => OutboundCommand): Promise<CallAnswer | undefined> {
-    const id = ++this.#id;
+    const id = this.#calls.next();
     return new Promise((resolve) => {
       const end = (answer: CallAnswer | undefined) => {
         this.#waiting.delete(id);

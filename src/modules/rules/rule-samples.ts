@@ -15,7 +15,6 @@ const FULL_STATUS = 503;
 export class RuleSampleSender {
   readonly #dependencies: RuleSampleSenderDependencies;
   readonly #requests = new Requests<RuleSamplesTaken>();
-  #sent = 0;
 
   constructor(dependencies: RuleSampleSenderDependencies) {
     this.#dependencies = dependencies;
@@ -37,11 +36,9 @@ export class RuleSampleSender {
     }
   }
 
-  #try(tenant: string, body: Uint8Array): Promise<number> {
-    return new Promise((resolve) => {
-      const id = ++this.#sent;
-      this.#requests.add(id, RULE_SAMPLE_ANSWER_MS_MAX, { answered: ({ status }) => resolve(status), late: () => resolve(FULL_STATUS) });
-      this.#dependencies.emit({ type: "rule-samples", id, tenant, body });
-    });
+  async #try(tenant: string, body: Uint8Array): Promise<number> {
+    const { emit } = this.#dependencies;
+    const taken = await this.#requests.ask(RULE_SAMPLE_ANSWER_MS_MAX, (id) => emit({ type: "rule-samples", id, tenant, body }));
+    return taken?.status ?? FULL_STATUS;
   }
 }

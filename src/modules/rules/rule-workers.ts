@@ -26,7 +26,6 @@ export class RuleWorkError extends Error {
 export class RuleWorkers {
   readonly #dependencies: RuleWorkersDependencies;
   readonly #requests = new Requests<RuleWorkDone>();
-  #sent = 0;
 
   constructor(dependencies: RuleWorkersDependencies) {
     this.#dependencies = dependencies;
@@ -52,15 +51,12 @@ export class RuleWorkers {
     return JSON.parse(textOf(await this.#run(tenant, { kind: "try", ...work }))) as TriedGroup;
   }
 
-  #run(tenant: string, work: RuleWork): Promise<string | Uint8Array> {
-    return new Promise((resolve, reject) => {
-      const id = ++this.#sent;
-      this.#requests.add(id, RULE_WORK_MS_MAX, {
-        answered: ({ status, body }) => (status < 300 ? resolve(body) : reject(new RuleWorkError(reasonOf(body)))),
-        late: (ms) => reject(new RuleWorkError(`no query worker has answered within ${ms / 1_000} s`)),
-      });
-      this.#dependencies.emit({ type: "rule-work", id, tenant, work });
-    });
+  async #run(tenant: string, work: RuleWork): Promise<string | Uint8Array> {
+    const { emit } = this.#dependencies;
+    const done = await this.#requests.ask(RULE_WORK_MS_MAX, (id) => emit({ type: "rule-work", id, tenant, work }));
+    if (done === undefined) throw new RuleWorkError(`no query worker has answered within ${RULE_WORK_MS_MAX / 1_000} s`);
+    if (done.status >= 300) throw new RuleWorkError(reasonOf(done.body));
+    return done.body;
   }
 }
 

@@ -77,6 +77,18 @@ it("answers a question once, or says that it is late, and passes over what comes
   expect(reported).toEqual(["a yes", "b late after 200"]);
 });
 
+it("numbers its own questions, and answers nothing in place of what is late", async () => {
+  vi.useFakeTimers();
+  const requests = new Requests<{ readonly id: number; readonly text: string }>();
+  const sent: number[] = [];
+  const [first, second] = [requests.ask(100, (id) => sent.push(id)), requests.ask(100, (id) => sent.push(id))];
+  expect(sent).toEqual([1, 2]);
+  requests.settle({ id: 2, text: "yes" });
+  vi.advanceTimersByTime(100);
+  expect(await Promise.all([first, second])).toEqual([undefined, { id: 2, text: "yes" }]);
+  expect(requests.next()).toBe(3);
+});
+
 it("doubles the wait between starts up to its most, and begins again after a sound run", () => {
   const backOff = new BackOff({ firstMs: 100, mostMs: 500, soundMs: 60_000 });
   const waits = [0, 10, 59_999, 0, 0, 60_000, 5].map((ranMs) => backOff.waitMs(ranMs));
