@@ -1,15 +1,16 @@
 // From the text of a body to the typed body of an endpoint.
 // How many entries and members the body of an endpoint may have anywhere, read off its schema once: what has more is refused before it is parsed.
+// The JSON body of a request that the coordinator answers, before its schema.
 
 import { z } from "zod";
 import { ownMember } from "../core/collections/own-member.ts";
-import { JSON_COUNTED_ANY, JSON_COUNTED_MIN } from "../core/config/body-limits.ts";
+import { JSON_COUNTED_ANY, JSON_COUNTED_MIN, JSON_PARSED_BYTES_MAX } from "../core/config/body-limits.ts";
 import { JSON_DEPTH_MAX } from "../core/config/limits.ts";
 import { finished } from "../core/fairness/steps.ts";
-import type { JsonBounds } from "../domain/codec/json-scan.ts";
+import { decodePieces } from "../domain/codec/json-pieces.ts";
+import { type JsonBounds, type JsonScan, scanJson } from "../domain/codec/json-scan.ts";
 import { type BodyOf, type EndpointName, endpointNamed } from "./endpoints.ts";
-import { type BodyForm, jsonObjectSteps } from "./json-object.ts";
-import { done, type ErrorCode, type Outcome, type Refusal, shown } from "./refusal.ts";
+import { done, type ErrorCode, type Outcome, type Refusal, refused, shown } from "./refusal.ts";
 import { readSteps } from "./schema-steps.ts";
 
 const KNOWN = new WeakMap<z.core.$ZodType, JsonBounds>();
@@ -122,4 +123,46 @@ function listMax(list: z.ZodArray): number {
 function recordMax(record: z.ZodRecord): number {
   const { maxProperties } = (record.meta() ?? {}) as { readonly maxProperties?: number };
   return maxProperties ?? JSON_COUNTED_ANY;
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** What else may come than an object of whole characters. */
+interface BodyForm {
+  /** An array alone stands for an object with this member. */
+  readonly arrayMember?: string | undefined;
+  /** Halves of surrogate pairs are let through. */
+  readonly halves?: boolean;
+}
+
+/** Reads a body that must be a JSON object of whole characters within bounds; yields between pieces. */
+function* jsonObjectSteps(
+  body: string | null,
+  bounds: JsonBounds,
+  { arrayMember, halves = false }: BodyForm = {},
+): Generator<void, Outcome<JsonObject>> {
+  if (body === null || isBlank(body.slice(0, JSON_PARSED_BYTES_MAX)))
+    return refused("invalid_json", "the body is empty; send a JSON object");
+  if (isBlank(body.slice(-JSON_PARSED_BYTES_MAX))) return refused("invalid_json", "the body ends in a long space; leave it out");
+  const isList = arrayMember !== undefined && body.trimStart().startsWith("[");
+  const scan = yield* scanJson(body, isList ? { ...bounds, depthMax: bounds.depthMax - 1 } : bounds);
+  if (!scan.ok) return { ok: false, refusal: textRefusal(scan, isList ? arrayMember : scan.member) };
+  const decoded = yield* decodePieces(body, scan.cut);
+  if (!decoded.ok) return refused("invalid_json", `the body is not JSON: ${decoded.message}`);
+  if (decoded.halves && !halves) return refused("invalid_json", "the body holds half of a surrogate pair, which is no character");
+  const value = isList ? { [arrayMember]: decoded.value } : decoded.value;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return refused("invalid_json", "the body must be a JSON object");
+  return done(value as JsonObject);
+}
+
+/** Of a text up to a piece long: megabytes of space would take 20 ms. */
+function isBlank(text: string): boolean {
+  return text.trim() === "";
+}
+
+function textRefusal({ reason, message }: Extract<JsonScan, { ok: false }>, member: string | null): Refusal {
+  if (reason === "too_deep") return { code: "invalid_json", message };
+  if (reason === "not_json") return { code: "invalid_json", message: `the body is not JSON: ${message}` };
+  if (member === null) return { code: "payload_too_large", message };
+  return { code: "invalid_field", message: `${shown(member)}: ${message}`, field: member };
 }

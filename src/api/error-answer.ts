@@ -1,7 +1,6 @@
 // Bodies of error answers: ours by default, RFC 9457 problem details where the client asks for them.
 
-import { PreparedRefusal } from "./prepared-refusal.ts";
-import { ERROR_STATUS, type ErrorCode, type Refusal } from "./refusal.ts";
+import { ERROR_STATUS, type ErrorCode, PreparedRefusal, type Refusal } from "./refusal.ts";
 
 /** Media type of ordinary answers. */
 const JSON_TYPE = "application/json";

@@ -1,4 +1,5 @@
 // Why a request is not done: every error code with its HTTP status, in one place. What a client sees of it is made in error-answer.ts.
+// A refusal that is given again and again, written once: a tenant far over its rate is answered thousands of times a second with the same words.
 
 /** Status of each code. Codes of single records are those of core/layout/counters.ts (VALIDATION_REASONS). */
 export const ERROR_STATUS = {
@@ -95,4 +96,22 @@ export function refused(code: ErrorCode, message: string, field?: string): { rea
 /** Shows what a client sent, short enough to stand in a message. */
 export function shown(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+}
+
+/** A refusal without field and index, whose ordinary body lacks nothing but the request's id. */
+export class PreparedRefusal implements Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly #head: string;
+
+  constructor(code: ErrorCode, message: string) {
+    this.code = code;
+    this.message = message;
+    this.#head = `${JSON.stringify({ status: "error", error: code, message }).slice(0, -1)},"request_id":"`;
+  }
+
+  /** The body that error-answer.ts writes of such a refusal. `requestId` holds nothing that JSON escapes. */
+  body(requestId: string): string {
+    return `${this.#head}${requestId}"}`;
+  }
 }

@@ -5,7 +5,7 @@ import { publicKeyOf, signingKeyOf } from "../../adapters/webhooks/webhook-signa
 import type { CoordinatorMessage } from "../../core/protocol/query.ts";
 import type { OutboundOutcome } from "../../domain/webhooks/outbound-messages.ts";
 import type { RcaReport } from "../../modules/analysis/report-row.ts";
-import { anomalyFollowers } from "../../modules/anomalies/anomaly-followers.ts";
+import { anomalyFollowers } from "../../modules/anomalies/anomaly-follower.ts";
 import type { EventReplays } from "../../modules/dead-letters/replay-runner.ts";
 import { Outbox, type OutboxDependencies } from "../../modules/deliveries/outbox.ts";
 import { ChannelDeliveries, type ChannelDeliveriesDependencies } from "../../modules/notification/channel-deliveries.ts";

@@ -3,8 +3,7 @@ import type { AlertMessage } from "../../domain/notification/alert-message.ts";
 import { chatBody } from "../../domain/notification/chat-body.ts";
 import type { Destination } from "../../domain/notification/destinations.ts";
 import type { OutboundHttp } from "../http-client/outbound-http.ts";
-import { type ChannelSender, NOT_CONFIGURED, SEND_TIMEOUT_MS } from "./channel-sender.ts";
-import { httpOutcome } from "./http-outcome.ts";
+import { type ChannelSender, httpOutcome, NOT_CONFIGURED, SEND_TIMEOUT_MS } from "./channel-sender.ts";
 
 /** Addresses of the pictures of messages, which chat fetches. */
 export type ChatPictures = (messages: readonly AlertMessage[]) => Promise<(message: AlertMessage) => string | null>;

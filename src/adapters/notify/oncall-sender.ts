@@ -1,7 +1,6 @@
 import { oncallRequest } from "../../domain/notification/oncall-request.ts";
 import type { OutboundHttp } from "../http-client/outbound-http.ts";
-import { type ChannelSender, NOT_CONFIGURED, SEND_TIMEOUT_MS } from "./channel-sender.ts";
-import { httpOutcome } from "./http-outcome.ts";
+import { type ChannelSender, httpOutcome, NOT_CONFIGURED, SEND_TIMEOUT_MS } from "./channel-sender.ts";
 
 /** The dialect of Opsgenie; `baseUrl` without the path of alerts, `key` is a secret. */
 export function oncallSender(http: OutboundHttp, baseUrl: string, key: string): ChannelSender {

@@ -1,8 +1,7 @@
 import type { Destination } from "../../domain/notification/destinations.ts";
 import { pagerEvent } from "../../domain/notification/pager-event.ts";
 import type { OutboundHttp } from "../http-client/outbound-http.ts";
-import { type ChannelSender, NOT_CONFIGURED, SEND_TIMEOUT_MS } from "./channel-sender.ts";
-import { httpOutcome } from "./http-outcome.ts";
+import { type ChannelSender, httpOutcome, NOT_CONFIGURED, SEND_TIMEOUT_MS } from "./channel-sender.ts";
 
 /** Events API v2. `url` is the whole enqueue URL, `keyOf` gives the secret key of a destination. */
 export function pagerSender(http: OutboundHttp, url: string, keyOf: (destination: Destination) => string | undefined): ChannelSender {

@@ -18,11 +18,11 @@ import { after, background, every, task } from "../../core/faults/guard.ts";
 import type { SandboxReport, SandboxWalls } from "../../domain/webhooks/sandbox-state.ts";
 import type { EventTransforms, Transform, TransformOutcome } from "../../domain/webhooks/transform.ts";
 import { systemClock } from "../platform/clock.ts";
+import { WrapperChoice } from "./bubblewrap.ts";
 import type { Request } from "./frames.ts";
 import { payloadProblem } from "./payload-text.ts";
 import { ProcessPool } from "./process-pool.ts";
 import { type ProcessWalls, type RunEnd, SandboxProcess, sandboxWrapper } from "./sandbox-process.ts";
-import { WrapperChoice } from "./wrapper-choice.ts";
 
 export interface SandboxSettings {
   /** Processes that tenants hold at once. */

@@ -22,8 +22,7 @@ import { FULL_DISK_ROWS_PER_STEP } from "../../core/config/limits.ts";
 import { type FilePages, FileRoom } from "./file-room.ts";
 import type { CommitOptions, KeyValueStore, StoreEntry, StoreOperation, StoreRange, StoreStats } from "./key-value-store.ts";
 import { StoreError } from "./key-value-store.ts";
-import { SEALED_KEY, SEALED_TABLE, SEALED_VALUE } from "./sealed-stores.ts";
-import { DamagedValueError, TableSeal } from "./value-seal.ts";
+import { DamagedValueError, SEALED_KEY, SEALED_TABLE, SEALED_VALUE, TableSeal } from "./value-seal.ts";
 import { VisibleCommits, type WritingEnvironment } from "./visible-commits.ts";
 
 /** Which environment to open. */

@@ -10,7 +10,7 @@ import { background, task } from "../../core/faults/guard.ts";
 import { systemClock } from "../platform/clock.ts";
 import { LmdbFile, type Snapshot } from "./lmdb-file.ts";
 import { openLmdbStore } from "./lmdb-store.ts";
-import { SEALED_KEY, SEALED_TABLE, SEALED_VALUE } from "./sealed-stores.ts";
+import { SEALED_KEY, SEALED_TABLE, SEALED_VALUE } from "./value-seal.ts";
 
 const DATA_FILE = "data.mdb";
 /** Made anew by whoever opens it. */

@@ -18,8 +18,7 @@ import {
   type Snapshot,
   TREE_BYTES,
 } from "./lmdb-file.ts";
-import { SEALED_TABLE } from "./sealed-stores.ts";
-import { keyText, TableSeal } from "./value-seal.ts";
+import { keyText, SEALED_TABLE, TableSeal } from "./value-seal.ts";
 
 /** Damage: a value, a page of a table, or what all tables stand on. */
 export interface StoreFinding {

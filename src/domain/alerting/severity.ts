@@ -29,8 +29,7 @@ import { BoundedMap } from "../../core/collections/bounded-map.ts";
 import { MINUTE_MS } from "../../core/time/durations.ts";
 import { type Tier, tierOfZ, tierRank } from "../detection/anomaly-score.ts";
 import { directionOfName } from "../detection/gates/direction.ts";
-import { familyOfMetric } from "../series/metric-family.ts";
-import { nameWords } from "../series/name-words.ts";
+import { familyOfMetric, nameWords } from "../series/metric-family.ts";
 
 const HIGH_DOUBLINGS = 1.8;
 const MEDIUM_DOUBLINGS = 1;

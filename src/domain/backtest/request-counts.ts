@@ -1,8 +1,7 @@
 // Requests of services in a cycle of the past, for the gate of minimum traffic.
 import { groupBy } from "../../core/collections/grouping.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
-import { isRequestCount } from "../pillars/request-metric.ts";
-import { requestsInCycle } from "../pillars/request-tally.ts";
+import { isRequestCount, requestsInCycle } from "../pillars/request-tally.ts";
 import type { BacktestSeries } from "./history.ts";
 
 export class RequestCounts {

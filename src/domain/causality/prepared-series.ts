@@ -3,8 +3,8 @@
 import { DAY_MS, HOUR_MS } from "../../core/time/durations.ts";
 import { median } from "../detection/robust.ts";
 import { unitRootTest } from "../forecast/autocorrelation.ts";
+import { mean } from "../forecast/forecast-method.ts";
 import { leastSquares } from "../forecast/linear-system.ts";
-import { mean } from "../forecast/mean.ts";
 import { fTail } from "./probability-tails.ts";
 
 export interface PreparationOptions {

@@ -1,7 +1,7 @@
 // Intervals around a forecast from its own errors at past moments (split conformal prediction; Vovk et al. 2005, by horizon as in Stankeviciute et al. 2021).
 // The size of an error may only grow with the horizon: an isotonic curve through the mean errors by step carries the width, one quantile of the errors in
 // units of that curve its level.
-import { mean } from "./mean.ts";
+import { mean } from "./forecast-method.ts";
 
 /** Errors of a forecast that was chosen by these very errors are smaller than those to come, the more so the farther ahead. */
 const INFLATION_FIRST = 1.1;

@@ -14,3 +14,10 @@ export interface ForecastMethod {
   /** The next values; undefined where there are too few to go by. */
   forecast(task: ForecastTask): Float64Array | undefined;
 }
+
+/** Mean of at least one value. */
+export function mean(values: ArrayLike<number>): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i] as number;
+  return sum / values.length;
+}

@@ -1,16 +1,33 @@
 // The forecast of a series: by one method, or by the best of all of them in a rolling-origin trial, combined; with intervals from the errors of the same
 // trial, within what the metric can be. 720 hours and 24 ahead take about 50 ms.
 // Forecasts that repeat what was: the last value, the last cycle, the mean of the last cycles.
+// Forecast by ARIMA on the seasonally adjusted series; the order by Akaike's criterion among a few (Hyndman & Khandakar 2008), differenced where a unit root
+// is not refuted.
 import { median } from "../detection/robust.ts";
-import { arima } from "./arima-method.ts";
+import { type ArimaFit, type ArimaOrder, fitArima, forecastArima } from "./arima.ts";
+import { unitRootTest } from "./autocorrelation.ts";
 import { halfWidths } from "./conformal-interval.ts";
-import type { ForecastMethod, ForecastTask } from "./forecast-method.ts";
+import { type ForecastMethod, type ForecastTask, mean } from "./forecast-method.ts";
 import { holtWinters } from "./holt-winters.ts";
 import { lagRegression } from "./lag-regression.ts";
-import { mean } from "./mean.ts";
 import { runTrials, type Trials, trialOrigins } from "./rolling-origin.ts";
-import { dampedTrend, theta } from "./smoothing-methods.ts";
+import { adjusted, dampedTrend, theta } from "./smoothing-methods.ts";
 import { temperedHistory } from "./tempered-history.ts";
+
+const ARIMA_VALUES_MIN = 20;
+
+/** Newest values that are fitted: more change the fit little and cost in proportion. */
+const VALUES_MAX = 400;
+const ORDERS = [
+  [1, 0],
+  [2, 0],
+  [1, 1],
+  [0, 1],
+  [2, 1],
+] as const;
+const EVALUATIONS_MAX = 70;
+const UNIT_ROOT_LAGS = 4;
+const UNIT_ROOT_P_MAX = 0.05;
 
 const CYCLES = 4;
 
@@ -202,3 +219,22 @@ const seasonalMean: ForecastMethod = {
     return Float64Array.from({ length: horizon }, (_, step) => (profile[step % period] as number) + shift);
   },
 };
+
+const arima: ForecastMethod = {
+  name: "arima",
+  forecast: (task) => adjusted(task, (values, horizon) => arimaForecast(values, horizon)),
+};
+
+function arimaForecast(values: Float64Array, horizon: number): Float64Array | undefined {
+  if (values.length < ARIMA_VALUES_MIN) return undefined;
+  const newest = values.subarray(Math.max(0, values.length - VALUES_MAX));
+  const test = unitRootTest(newest, UNIT_ROOT_LAGS);
+  const d = test === undefined || test.p > UNIT_ROOT_P_MAX ? 1 : 0;
+  let best: ArimaFit | undefined;
+  for (const [p, q] of ORDERS) {
+    const order: ArimaOrder = { p, d, q, hasMean: d === 0 };
+    const fit = fitArima(newest, order, EVALUATIONS_MAX);
+    if (fit !== undefined && Number.isFinite(fit.aicc) && (best === undefined || fit.aicc < best.aicc)) best = fit;
+  }
+  return best && forecastArima(newest, best, horizon).mean;
+}

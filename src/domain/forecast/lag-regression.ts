@@ -1,7 +1,6 @@
 // Forecast by a ridge regression on lagged values: the newest ones, and those about a whole number of seasons ago. Applied to its own forecasts step by step.
-import type { ForecastMethod } from "./forecast-method.ts";
+import { type ForecastMethod, mean } from "./forecast-method.ts";
 import { leastSquares } from "./linear-system.ts";
-import { mean } from "./mean.ts";
 
 const RIDGE = 1e-3;
 /** Rows that must be there for each lag. */

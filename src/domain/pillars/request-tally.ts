@@ -1,9 +1,16 @@
 // Requests of a service in one cycle, by environment. Of several metrics that count them the one that counts most stands for all: the same request may be in
 // each of them.
 // Requests that a counting series reports one cycle.
+// Which metrics count the requests of a service.
 import { FLAG_COUNTER, WINDOW_MAX } from "../../core/layout/stream-record.ts";
 import type { StreamRecords } from "../kernel/stream-records.ts";
-import { isRequestCount } from "./request-metric.ts";
+import { familyOfMetric, nameWords } from "../series/metric-family.ts";
+
+const REQUEST_WORDS = new Set("request requests req reqs rpc rpcs call calls query queries".split(" "));
+const SIZE_WORDS = new Set(["bytes", "size"]);
+
+/** This server's own, of spans: requests of the whole service in 10 seconds. */
+const DERIVED = "service.requests";
 
 /** Usual gaps, and at least cycles, after which a stream that sends no more counts nothing. */
 const SILENT_AFTER = 2;
@@ -64,4 +71,13 @@ export function requestsInCycle(times: Float64Array, values: Float64Array, count
   let sum = 0;
   for (let i = count - 1; i >= 0 && (times[i] as number) > lastMs - cycleMs; i--) sum += Math.max(0, values[i] as number);
   return gapMs > cycleMs ? (sum * cycleMs) / gapMs : sum;
+}
+
+/** Whether values of the metric are requests since the value before; `counts`: it is a counter. */
+export function isRequestCount(metricName: string, counts: boolean): boolean {
+  if (!counts) return metricName === DERIVED;
+  const words = nameWords(metricName);
+  return (
+    words.some((word) => REQUEST_WORDS.has(word)) && !words.some((word) => SIZE_WORDS.has(word)) && familyOfMetric(metricName) === "rate"
+  );
 }

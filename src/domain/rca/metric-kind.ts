@@ -2,8 +2,7 @@
 // as Prometheus, OpenTelemetry, container runtimes and clouds name them.
 import { BoundedMap } from "../../core/collections/bounded-map.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
-import { familyOfMetric } from "../series/metric-family.ts";
-import { nameWords } from "../series/name-words.ts";
+import { familyOfMetric, nameWords } from "../series/metric-family.ts";
 import { ownAttribute } from "../series/stream-identity.ts";
 
 /** Resources of the service itself. */

@@ -2,7 +2,7 @@
 // that `downloads` is no load; a name of both kinds (free_percent) is one of what remains.
 
 import { BoundedMap } from "../../core/collections/bounded-map.ts";
-import { nameWords } from "../series/name-words.ts";
+import { nameWords } from "../series/metric-family.ts";
 
 export type BoundedKind = "utilization" | "remaining";
 

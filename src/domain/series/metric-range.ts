@@ -1,6 +1,6 @@
 // What values a metric can have at all, as its name, its unit and its kind say: no duration, count or size is below 0, no percentage above 100. Names are read by
 // whole words; a name of a quantity that has a sign (offset, delta, temperature) says nothing.
-import { nameWords } from "./name-words.ts";
+import { nameWords } from "./metric-family.ts";
 
 /** Both inclusive; infinite where nothing is said. */
 export interface MetricRange {

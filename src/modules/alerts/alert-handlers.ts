@@ -1,10 +1,12 @@
 // GET /api/v1/alerts and /api/v1/alerts/{alert_id}. Newest start first, or the worst; `total` counts all that match the filters.
-import { decisionView, historyView } from "../../api/alert-view.ts";
-import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+// GET /api/v1/alerts/{alert_id}/timeline: oldest first.
+import { decisionView, historyView, timelineEntryView } from "../../api/alert-view.ts";
+import { cutPage, type PageScope, pageOf, readPageToken } from "../../api/page-token.ts";
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { ALERT_DECISIONS_MAX, LEDGER_SCANNED_MAX } from "../../core/config/limits.ts";
 import type { Alert } from "../../domain/alerting/paging/alert.ts";
 import type { PageDecision } from "../../domain/alerting/paging/page-decision.ts";
+import { lineOf, type TimelineLine } from "../../domain/alerting/timeline.ts";
 import { type Tier, tierOfZ } from "../../domain/detection/anomaly-score.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { countsFor } from "../queries/severity-counts.ts";
@@ -15,6 +17,7 @@ import type { AlertFilter } from "./alert-index.ts";
 import type { AlertsContext } from "./alerts-context.ts";
 import { decodeDecision } from "./rows/decision-row.ts";
 import { settleLedger } from "./settled-ledger.ts";
+import { placeOfLine, type StoredLine } from "./timeline-book.ts";
 
 const ROWS_PER_TURN = 500;
 
@@ -102,4 +105,31 @@ async function decisionsOn(alert: Alert, context: AlertsContext): Promise<{ deci
     if (decision.alertId === id) decisions.push(decision);
   }
   return { decisions, isComplete: true };
+}
+
+/** A page of an alert's timeline. */
+export function alertTimeline(context: AlertsContext, { principal, path, query }: QueryRequest<"alertTimeline">): Outcome<unknown> {
+  const { state } = context;
+  const { tenant } = principal;
+  const id = path.alert_id ?? "";
+  const alert = state.alerts.find(tenant, id);
+  if (alert === undefined) return unknownAlert(id);
+  const scope: PageScope = { tenant, endpoint: "alertTimeline", filters: { alert_id: id } };
+  const lines = linesOfAlert(alert, state.alerts.timeline.read(tenant, id));
+  const request = { secret: state.pageSecret, scope, limit: query.limit, token: query.page_token };
+  const paged = pageOf(request, lines, { positionOf: ({ place }) => [place] });
+  if (!paged.ok) return paged;
+  const { page, page_token } = paged.value;
+  return done({ entries: page.map(timelineEntryView), page_token });
+}
+
+/** Of an alert that an earlier version has stored, its history stands before the first stored line. */
+function linesOfAlert(alert: Alert, stored: readonly StoredLine[]): readonly StoredLine[] {
+  const firstMs = stored[0]?.atMs ?? Number.POSITIVE_INFINITY;
+  const earlier = alert.history.filter(({ atMs }) => atMs < firstMs).map((change) => placed(lineOf(change, alert)));
+  return [...earlier, ...stored];
+}
+
+function placed(line: TimelineLine): StoredLine {
+  return { ...line, place: placeOfLine(line) };
 }

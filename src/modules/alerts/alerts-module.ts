@@ -2,9 +2,8 @@
 import type { NounModule } from "../state/noun-module.ts";
 import type { RetentionTerms } from "../state/retention-step.ts";
 import { alertChart } from "./alert-chart.ts";
-import { listAlerts, oneAlert } from "./alert-handlers.ts";
+import { alertTimeline, listAlerts, oneAlert } from "./alert-handlers.ts";
 import { type AlertExpiry, expireAlerts, expireLedger, expireOpinions } from "./alert-retention.ts";
-import { alertTimeline } from "./timeline-handler.ts";
 
 export const ALERTS = {
   tables: {

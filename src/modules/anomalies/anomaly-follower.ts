@@ -1,4 +1,5 @@
 // Whoever stores something of its own in the transactions that store anomalies.
+// Several followers of anomalies as one.
 import type { StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import type { Alert } from "../../domain/alerting/paging/alert.ts";
 import type { Anomaly } from "../../domain/anomaly/anomaly.ts";
@@ -23,4 +24,19 @@ export interface AnomalyFollower {
   /** Whether anything may follow from a tenant's anomalies. */
   follows(tenant: string): boolean;
   draft(): AnomalyFollowing;
+}
+
+export function anomalyFollowers(followers: readonly AnomalyFollower[]): AnomalyFollower {
+  return {
+    follows: (tenant) => followers.some((one) => one.follows(tenant)),
+    draft(): AnomalyFollowing {
+      const drafts = followers.map((one) => one.draft());
+      return {
+        operations: (steps) => drafts.flatMap((draft) => draft.operations(steps)),
+        apply() {
+          for (const draft of drafts) draft.apply();
+        },
+      };
+    },
+  };
 }

@@ -6,7 +6,7 @@ import { FLAG_COUNTER, FLAG_OPERATION, FLAG_PERCENT } from "../../core/layout/st
 import type { SeriesSummary } from "../../core/protocol/engine-control.ts";
 import { DAY_MS } from "../../core/time/durations.ts";
 import type { BacktestSeries } from "../../domain/backtest/history.ts";
-import { isRequestCount } from "../../domain/pillars/request-metric.ts";
+import { isRequestCount } from "../../domain/pillars/request-tally.ts";
 import { flagsOfPoint, flagsOfRecord } from "../../domain/series/classification.ts";
 import { canonicalAttributes } from "../../domain/series/stream-identity.ts";
 import { askSeries, askSeriesData } from "../series/series-handler.ts";

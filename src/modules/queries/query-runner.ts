@@ -12,8 +12,7 @@ import { answerFault, background, type Home, task } from "../../core/faults/guar
 import type { CoordinatorMessage, QueryCall } from "../../core/protocol/query.ts";
 import { errorFields } from "../../core/telemetry/log-event.ts";
 import { jsonTextSteps } from "../../domain/codec/json-text.ts";
-import { EngineAsks } from "../engines/engine-asks.ts";
-import { EngineUnavailableError } from "../engines/engine-client.ts";
+import { EngineAsks, EngineUnavailableError } from "../engines/engine-client.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { inSlices, Slices } from "../state/slices.ts";
 import type { QueryContext, QueryHandlers, Using } from "./query-context.ts";

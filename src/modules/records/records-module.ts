@@ -1,9 +1,8 @@
 // What the coordinator folds of records.
 import { KeyReader } from "../../domain/codec/key.ts";
 import { readSpanBlockHead } from "../../domain/trace/span-block.ts";
-import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import { type CoordinatorCounters, setOldest } from "../state/coordinator-counters.ts";
 import type { NounModule } from "../state/noun-module.ts";
-import { setOldest } from "../state/oldest-gauge.ts";
 import type { RetentionStep, RetentionTerms } from "../state/retention-step.ts";
 import { scanTenants } from "../state/scan.ts";
 import type { StateWith } from "../state/stored-state.ts";

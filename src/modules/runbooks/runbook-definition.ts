@@ -6,8 +6,7 @@ import { RUNBOOK_TIMEOUT_SECONDS_DEFAULT } from "../../core/config/runbook-limit
 import { HIDDEN } from "../../core/text/hidden-value.ts";
 import { type HttpStep, RESERVED_IDS, type Runbook, type RunbookMatch, type RunbookStep } from "../../domain/runbooks/runbook.ts";
 import { placeholdersOf, unknownPlaceholder } from "../../domain/runbooks/template.ts";
-import { searchedRoomProblem } from "../../domain/webhooks/searched-patterns.ts";
-import { searched } from "../../domain/webhooks/webhook.ts";
+import { searched, searchedRoomProblem } from "../../domain/webhooks/webhook.ts";
 import { boundToOrigin, nameOfNothing, unhidden } from "../webhooks/hidden-values.ts";
 import type { RunbooksContext } from "./runbooks-context.ts";
 

@@ -1,8 +1,7 @@
 // What query workers ask the coordinator for: streams that engines have in memory, what of them is in no stored block, and what is known of metrics. The workers
 // read all else from the store themselves, so that a query costs this thread a message a page.
 import type { SourceAnswer, SourceQuestion, SourceValue } from "../../core/protocol/query-worker.ts";
-import { EngineAsks } from "../engines/engine-asks.ts";
-import type { EngineClient } from "../engines/engine-client.ts";
+import { EngineAsks, type EngineClient } from "../engines/engine-client.ts";
 import type { MetadataTable } from "./metadata-table.ts";
 
 export interface QuerySourceDependencies {

@@ -3,9 +3,8 @@
 import type { CoordinatorCounter } from "../../core/layout/counters.ts";
 import { PARTITIONS } from "../../core/layout/memory-map.ts";
 import { HOUR_MS } from "../../core/time/durations.ts";
-import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import { type CoordinatorCounters, setOldest } from "../state/coordinator-counters.ts";
 import type { NounModule } from "../state/noun-module.ts";
-import { setOldest } from "../state/oldest-gauge.ts";
 import { PARTITIONS_PER_STEP, type RetentionStep, type RetentionTerms, yieldStep } from "../state/retention-step.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import { partitionKey } from "../state/tables.ts";

@@ -13,7 +13,7 @@ import { KeyBuilder } from "../../domain/codec/key.ts";
 import { scan } from "../state/scan.ts";
 import { list, number, StoredForm, text } from "../state/stored-json.ts";
 import { idBytes } from "../state/tables.ts";
-import { MATCHERS } from "./stored-matchers.ts";
+import { MATCHERS } from "./silence-book.ts";
 
 /** A rule with who made it. */
 export interface StoredInhibition extends InhibitionRule {

@@ -1,9 +1,9 @@
 // Silences and maintenance windows as they are stored, and what they hold back now.
-
+// Matchers of labels as they are stored, in silences and in inhibition rules.
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import type { Hold } from "../../domain/alerting/hold.ts";
-import type { Labels } from "../../domain/alerting/label-matcher.ts";
+import type { LabelMatcher, Labels } from "../../domain/alerting/label-matcher.ts";
 import type { RecurringWindow } from "../../domain/alerting/maintenance-window.ts";
 import type { ActiveSilences } from "../../domain/alerting/paging/paging-sources.ts";
 import type { PatternCache } from "../../domain/alerting/pattern/pattern-cache.ts";
@@ -13,7 +13,8 @@ import { KeyBuilder } from "../../domain/codec/key.ts";
 import { scan } from "../state/scan.ts";
 import { either, list, nullable, number, object, oneOf, StoredForm, text } from "../state/stored-json.ts";
 import { idBytes } from "../state/tables.ts";
-import { MATCHERS } from "./stored-matchers.ts";
+
+export const MATCHERS = list(object<LabelMatcher>({ name: text, operator: oneOf(["=", "!=", "=~", "!~"]), value: text }));
 
 /** A silence with who made it. */
 export interface StoredSilence extends Silence {

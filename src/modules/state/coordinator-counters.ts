@@ -1,4 +1,5 @@
 // The coordinator's slots in the shared counters, by name.
+// Gauges of the oldest that is kept.
 import {
   COORDINATOR_COUNTERS,
   COORDINATOR_SHARED_LIMITS,
@@ -62,4 +63,9 @@ export class CoordinatorCounters {
     this.add("commitSecondsTotal", seconds);
     this.set("commitMaxSeconds", Math.max(this.get("commitMaxSeconds"), seconds));
   }
+}
+
+/** 0 where nothing is kept. */
+export function setOldest(counters: CoordinatorCounters, name: CoordinatorCounter, ms: number): void {
+  counters.set(name, Number.isFinite(ms) ? ms / 1000 : 0);
 }

@@ -7,9 +7,8 @@ import { done, noContent, type Outcome, refused, shown } from "../../api/refusal
 import { WEBHOOKS_PER_TENANT_MAX } from "../../core/config/webhook-limits.ts";
 import { HIDDEN } from "../../core/text/hidden-value.ts";
 import type { PatternCache } from "../../domain/alerting/pattern/pattern-cache.ts";
-import { searchedRoomProblem } from "../../domain/webhooks/searched-patterns.ts";
 import type { Transform } from "../../domain/webhooks/transform.ts";
-import { RESERVED_NAMES, searched, type Webhook, type WebhookPattern } from "../../domain/webhooks/webhook.ts";
+import { RESERVED_NAMES, searched, searchedRoomProblem, type Webhook, type WebhookPattern } from "../../domain/webhooks/webhook.ts";
 import type { Change } from "../access/changes.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { newId } from "../state/tables.ts";

@@ -2,10 +2,9 @@
 import { useState } from "preact/hooks";
 import { AlertActions } from "../parts/alert-actions.tsx";
 import { AlertRow } from "../parts/alert-row.tsx";
-import { Button, Empty, Head, Shown } from "../parts/basics.tsx";
+import { Button, Empty, FreshButton, Head, Shown } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { EnvironmentField } from "../parts/environment.tsx";
-import { FreshButton } from "../parts/fresh-button.tsx";
 import { useLiveList } from "../parts/live-list.ts";
 import { LongList, ReadsOn } from "../parts/long-list.tsx";
 import { RangePicker, useRange } from "../parts/range-picker.tsx";

@@ -1,9 +1,8 @@
 // The feed of anomalies: folded by alert and burst, filtered by the server, live.
 // Counts by severity over time; a bar leads to its part of the range. The figures stand in each bar's name.
 import { AnomalyItem } from "../parts/anomaly-item.tsx";
-import { Button, Empty, Head, Shown } from "../parts/basics.tsx";
+import { Button, Empty, FreshButton, Head, Shown } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
-import { FreshButton } from "../parts/fresh-button.tsx";
 import { type LiveList, useLiveList } from "../parts/live-list.ts";
 import { LongList, ReadsOn } from "../parts/long-list.tsx";
 import { RangePicker, useRange } from "../parts/range-picker.tsx";

@@ -2,12 +2,11 @@
 import { useState } from "preact/hooks";
 import { noteChange } from "../client/answers.ts";
 import { type CallKey, call } from "../client/client.ts";
-import { Empty, Head, Panel, Shown } from "../parts/basics.tsx";
+import { Empty, Head, Panel, Secret, Shown } from "../parts/basics.tsx";
 import { ConfirmButton } from "../parts/confirm-button.tsx";
 import { Form } from "../parts/form.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
-import { Secret } from "../parts/secret.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { notify } from "../state/notices.tsx";
 import { place } from "../state/place.ts";

@@ -2,9 +2,8 @@
 import { useState } from "preact/hooks";
 import { noteChange } from "../client/answers.ts";
 import { call } from "../client/client.ts";
-import { Button, Name, Tag, When } from "../parts/basics.tsx";
+import { Button, Name, Secret, Tag, When } from "../parts/basics.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { Secret } from "../parts/secret.tsx";
 import { notify } from "../state/notices.tsx";
 import { parseMatchers } from "../view/matchers.ts";
 import { countText } from "../view/number-text.ts";

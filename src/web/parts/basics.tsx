@@ -1,8 +1,8 @@
 // Small parts that all pages share.
+
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Answer } from "../client/answers.ts";
-import { isSignedOut } from "../client/answers.ts";
+import { type Answer, isSignedOut } from "../client/answers.ts";
 import type { ApiError } from "../client/client.ts";
 import { Icon, type IconName } from "../state/icons.tsx";
 import { notify } from "../state/notices.tsx";
@@ -248,5 +248,31 @@ export function CopyButton({ text, label = "Copy" }: { text: string | (() => str
     <Button icon="copy" tone="quiet" label={label} onClick={() => copyText(typeof text === "string" ? text : text())}>
       {label}
     </Button>
+  );
+}
+
+/** "12 new": what came since, shown when the reader asks for it. */
+export function FreshButton({ count, onShow }: { count: number; onShow: () => void }) {
+  if (count === 0) return null;
+  return (
+    <div class="fresh">
+      <Button tone="main" icon="up" onClick={onShow}>
+        {count} new
+      </Button>
+    </div>
+  );
+}
+
+/** Something that the server tells once. */
+export function Secret({ text, onDone }: { text: string; onDone: () => void }) {
+  return (
+    <div class="note warn stack" role="status">
+      <strong>This is shown once. Keep it now.</strong>
+      <pre>{text}</pre>
+      <div class="tools">
+        <CopyButton text={text} />
+        <Button onClick={onDone}>I have it</Button>
+      </div>
+    </div>
   );
 }

@@ -3,8 +3,7 @@
 import { BoundedMap } from "../../../core/collections/bounded-map.ts";
 import { LABELS_REPORTED_MAX } from "../../../core/config/declaration-limits.ts";
 import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
-import { ROUTING_KEYS, type RoutingLabels } from "../../../domain/labels/service-label.ts";
-import { labelsOfAttributes, labelsOfSeries } from "../../../domain/labels/telemetry-labels.ts";
+import { labelsOfAttributes, labelsOfSeries, ROUTING_KEYS, type RoutingLabels } from "../../../domain/labels/service-label.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import { isName } from "../../../domain/series/name-rule.ts";
 import type { WorkUnit } from "./work-unit.ts";

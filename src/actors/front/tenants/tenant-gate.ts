@@ -1,7 +1,7 @@
 // Tenants on the main thread: the numbers that bodies carry, and how many requests each tenant and each API key may still send. Both are asked before a
 // body is collected, so that a request too many costs little and stores nothing.
 // What those are told who are beyond one rate, and how much of it they hear at once.
-import { PreparedRefusal } from "../../../api/prepared-refusal.ts";
+import { PreparedRefusal } from "../../../api/refusal.ts";
 import { KEY_BUCKETS_MAX } from "../../../core/config/limits.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
 import { DEFAULT_TENANT } from "../../../domain/access/access-policy.ts";

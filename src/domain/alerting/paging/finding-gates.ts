@@ -6,7 +6,7 @@ import { above, atLeast, type GateResult, holds } from "../../detection/gates/ga
 import { warmUpGate } from "../../detection/gates/warm-up.ts";
 import { operationBar } from "../../detection/thresholds.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
-import { nameWords } from "../../series/name-words.ts";
+import { nameWords } from "../../series/metric-family.ts";
 import type { DetectorFamily } from "../ensemble.ts";
 import { signalOfDetector } from "./detector-family.ts";
 import type { Finding } from "./finding.ts";

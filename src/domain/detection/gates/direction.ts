@@ -1,6 +1,6 @@
 // Which way a series is bad: fewer errors and faster answers are no alert. By whole words of the name; an override of the series goes first.
 import { BoundedMap } from "../../../core/collections/bounded-map.ts";
-import { nameWords } from "../../series/name-words.ts";
+import { nameWords } from "../../series/metric-family.ts";
 import type { GateResult } from "./gate-result.ts";
 
 export type Direction = "both" | "high" | "low";

@@ -1,6 +1,6 @@
 // A start that fails once does not cost the wrapper.
 import { expect, test } from "vitest";
-import { WrapperChoice } from "../../../../src/adapters/sandbox/wrapper-choice.ts";
+import { WrapperChoice } from "../../../../src/adapters/sandbox/bubblewrap.ts";
 import { SANDBOX_WRAPPER_FAILURES_MAX, SANDBOX_WRAPPER_LOOK_MS } from "../../../../src/core/config/sandbox-limits.ts";
 
 const WRAPPER = ["/usr/bin/bwrap", "--"] as const;

@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import { LabelIntake } from "../../../../src/actors/engine/unit/label-intake.ts";
 import type { WorkUnit } from "../../../../src/actors/engine/unit/work-unit.ts";
 import { LABELS_REPORTED_MAX } from "../../../../src/core/config/declaration-limits.ts";
-import { isLabelKey } from "../../../../src/domain/labels/service-label.ts";
-import { labelsOfAttributes, labelsOfSeries } from "../../../../src/domain/labels/telemetry-labels.ts";
+import { isLabelKey, labelsOfAttributes, labelsOfSeries } from "../../../../src/domain/labels/service-label.ts";
 import { FieldExclusions } from "../../../../src/domain/series/field-exclusions.ts";
 import { isName } from "../../../../src/domain/series/name-rule.ts";
 

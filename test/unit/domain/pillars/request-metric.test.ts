@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isRequestCount } from "../../../../src/domain/pillars/request-metric.ts";
+import { isRequestCount } from "../../../../src/domain/pillars/request-tally.ts";
 
 it.each([
   ["http_requests_total", true],

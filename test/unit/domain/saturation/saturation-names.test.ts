@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type BoundedKind, boundsOf, kindOfName } from "../../../../src/domain/saturation/bounded-name.ts";
-import { nameWords } from "../../../../src/domain/series/name-words.ts";
+import { nameWords } from "../../../../src/domain/series/metric-family.ts";
 
 const HOUR = { max: 87.5, minutes: 60 };
 

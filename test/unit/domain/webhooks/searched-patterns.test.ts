@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { SEARCHED_TABLE_BYTES_PER_TENANT_MAX } from "../../../../src/core/config/pattern-limits.ts";
 import { PatternCache } from "../../../../src/domain/alerting/pattern/pattern-cache.ts";
-import { searchedRoomProblem } from "../../../../src/domain/webhooks/searched-patterns.ts";
+import { searchedRoomProblem } from "../../../../src/domain/webhooks/webhook.ts";
 
 const matching = (serviceIdRegex: string | null) => ({ serviceIdRegex, metricNameRegex: null });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { QUERY_TURNS_MS_MAX } from "../../../../src/core/config/limits.ts";
 import { TurnGate } from "../../../../src/core/fairness/turn-gate.ts";
 import { TurnQueue } from "../../../../src/core/fairness/turn-queue.ts";
-import { EngineAsks } from "../../../../src/modules/engines/engine-asks.ts";
+import { EngineAsks } from "../../../../src/modules/engines/engine-client.ts";
 import { QueryTurns, ShareOfTimeError } from "../../../../src/modules/queries/query-turns.ts";
 
 const immediate = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -126,7 +126,7 @@ export function prepareSeries(span: usize, spanBytes: u32, tenant: u32, type: u3
   return prepare(identity, tenant, partitionOfService(serviceSeed, serviceText(), serviceTextBytes()), flags | serviceLabelNumber << DEFINE_SERVICE_LABEL_SHIFT);
 }
 
-/** Whether a series is `up` or `target_info`, whose labels TypeScript looks at (domain/labels/telemetry-labels.ts). */
+/** Whether a series is `up` or `target_info`, whose labels TypeScript looks at (domain/labels/service-label.ts). */
 // @ts-ignore
 @inline
 function describesTarget(name: usize, nameBytes: u32): bool {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { RefusalQueue } from "../../../../../src/actors/front/tenants/refusal-queue.ts";
 import { Excess, TenantGate } from "../../../../../src/actors/front/tenants/tenant-gate.ts";
 import { errorAnswer } from "../../../../../src/api/error-answer.ts";
-import { PreparedRefusal } from "../../../../../src/api/prepared-refusal.ts";
+import { PreparedRefusal } from "../../../../../src/api/refusal.ts";
 import {
   PACED_REFUSAL_WAIT_MS,
   PACED_REFUSALS_MAX,
