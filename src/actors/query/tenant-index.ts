@@ -1,5 +1,5 @@
 /**
- * * The index of a tenant's series in one worker. It is made of all streams in memory and in the store when the tenant asks first, and from then on of what engines say
+ * The index of a tenant's series in one worker. It is made of all streams in memory and in the store when the tenant asks first, and from then on of what engines say
  * has changed; calls that come while it is brought up to date wait for the next time.
  *
  * Labels of stored streams: what a series of PromQL is called here. Everything that knows how names are stored for PromQL stands in this file.

@@ -1,5 +1,5 @@
 /**
- * * Which addresses a URL that a tenant has set may lead to. IPv4 and IPv6; addresses that carry an IPv4 address (mapped, compatible, NAT64, 6to4) are judged by
+ * Which addresses a URL that a tenant has set may lead to. IPv4 and IPv6; addresses that carry an IPv4 address (mapped, compatible, NAT64, 6to4) are judged by
  * that one too, since a gateway or the kernel may unpack it. The registries are IANA's of special-purpose addresses (RFC 6890 and its successors).
  *
  * The guard's look at a URL before it is stored: its host, and where its name leads now.

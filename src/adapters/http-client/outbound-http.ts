@@ -1,5 +1,5 @@
 /**
- * * Requests to other servers: kept connections, no redirects, an answer of at most ANSWER_BYTES_MAX, one deadline for all of it. A guarded client connects only to
+ * Requests to other servers: kept connections, no redirects, an answer of at most ANSWER_BYTES_MAX, one deadline for all of it. A guarded client connects only to
  * addresses that the guard lets through, asked three times: of the URL's own host, of each address its name resolves to, and of the socket's other end before a byte
  * is written. undici's `connect.lookup` is never asked about address literals, and a name may resolve to another address the next time.
  *

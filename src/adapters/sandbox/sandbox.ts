@@ -1,5 +1,5 @@
 /**
- * * Sandbox: runs the transforms of tenants, which are hostile until shown otherwise, each in a process of its tenant's own behind three walls: the interpreter,
+ * Sandbox: runs the transforms of tenants, which are hostile until shown otherwise, each in a process of its tenant's own behind three walls: the interpreter,
  * the limits of the process, and a filter of system calls ([ADR 108](../../../docs/adr/0108-programs-of-tenants.md)). No process runs before somebody has a transform.
  *
  * Overruns of programs: one that overran its limits three times in ten minutes is suspended until the first of them is ten minutes old.

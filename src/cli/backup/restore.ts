@@ -1,5 +1,5 @@
 /**
- * * `vedette restore`: checks a backup, every byte of it, and makes a data folder of it. With --log it puts the log behind it that another folder still has, up to --until: the next start reads it as after a kill.
+ * `vedette restore`: checks a backup, every byte of it, and makes a data folder of it. With --log it puts the log behind it that another folder still has, up to --until: the next start reads it as after a kill.
  * What people changed behind the backup (silences, acknowledgements, settings) stands in the stores alone and is not in the log.
  *
  * The files of a backup against its manifest, and their copies.

@@ -1,5 +1,5 @@
 /**
- * * Series of one tenant by the names and values of their labels. A selection begins with the matcher that fewest series fulfil and looks at those alone; a pattern is
+ * Series of one tenant by the names and values of their labels. A selection begins with the matcher that fewest series fulfil and looks at those alone; a pattern is
  * matched once with each value that its label has, not once with each series.
  *
  * Names and values of labels by number: a pair of both once for all series that have it, and which these are.

@@ -2,7 +2,7 @@
  * What the coordinator folds of calls between services.
  * Merges sums of calls that a checkpoint has sealed into their minutes, and deletes minutes past their time. About 1 ms a partition with 1,000 edges.
  *
- * * GET /api/v1/call-graph: calls between services that traces have shown, by caller and callee, or by minute too. What partitions have reported since their last
+ * GET /api/v1/call-graph: calls between services that traces have shown, by caller and callee, or by minute too. What partitions have reported since their last
  * checkpoint counts as well. At most a day is read, and CALL_EDGES_MAX edges are answered, those with most calls: `complete` is false where there was more.
  */
 import { done, type Outcome, refused } from "../../api/refusal.ts";

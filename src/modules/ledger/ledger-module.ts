@@ -1,7 +1,7 @@
 /**
  * What the coordinator folds of the ledger of pages.
  *
- * * GET /api/v1/alerts/ledger: why a pair did or did not page. What was decided stands in stored rows; of a moment at which nothing was, the verdict of each layer
+ * GET /api/v1/alerts/ledger: why a pair did or did not page. What was decided stands in stored rows; of a moment at which nothing was, the verdict of each layer
  * is made again from the stored samples of each stream of the pair, and of its service, so that every moment within RETENTION_RAW_DAYS has an answer.
  */
 import { decisionView } from "../../api/alert-view.ts";

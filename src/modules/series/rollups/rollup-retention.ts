@@ -1,5 +1,5 @@
 /**
- * * Rolls blocks up into hours, a partition at a time, in steps of some twenty thousand samples (0.5 ms), some hundred streams (0.6 ms), or a commit of
+ * Rolls blocks up into hours, a partition at a time, in steps of some twenty thousand samples (0.5 ms), some hundred streams (0.6 ms), or a commit of
  * about ROLLUP_COMMIT_BYTES.
  *
  *   1. the partition's settled blocks behind its mark are folded, in memory
