@@ -3,6 +3,7 @@ import { SignJWT } from "jose";
 import { afterEach, expect, test } from "vitest";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerBench } from "../support/server-process.ts";
+import { until } from "../support/until.ts";
 import { WebhookReceiver } from "../support/webhook-receiver.ts";
 
 const JWT_SECRET = "a secret of this test, of 32 bytes or more";
@@ -22,12 +23,8 @@ async function tokenOf(subject: string, role: string): Promise<string> {
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of all shapes
 type Json = any;
 
-async function until(ask: () => Promise<Json>, holds: (value: Json) => boolean): Promise<Json> {
-  for (const deadlineMs = Date.now() + PATIENCE_MS; ; await new Promise((resolve) => setTimeout(resolve, 20))) {
-    const value = await ask();
-    if (holds(value)) return value;
-    if (Date.now() > deadlineMs) throw new Error(`it did not come: ${JSON.stringify(value).slice(0, 2_000)}`);
-  }
+function come(ask: () => Promise<Json>, holds: (value: Json) => boolean): Promise<Json> {
+  return until("it comes", ask, holds, { patienceMs: PATIENCE_MS });
 }
 
 type Asking = (method: string, path: string, body?: unknown, token?: string) => Promise<{ readonly status: number; readonly body: Json }>;
@@ -56,7 +53,7 @@ async function decideOn(
 ) {
   const own = await call("POST", "/runbooks/restart/execute", { anomaly_id: id });
   const ownId = own.body.execution_id as string;
-  await until(
+  await come(
     () => call("GET", `/runbooks/executions/${ownId}`),
     ({ body }) => body.state === "pending_approval",
   );
@@ -122,13 +119,13 @@ test("a runbook is suggested, shown dry, begins by itself, waits for an approval
   await call("POST", "/anomalies", { service_id: "other", severity: "high", explanation: "no matter" });
   const id = anomaly.anomaly_id as string;
   await showsDry(call, id, why);
-  const { body: reports } = await until(
+  const { body: reports } = await come(
     () => call("GET", `/rca/reports?anomaly_id=${id}`),
     ({ body }) => body.total > 0,
   );
   expect(reports.reports[0].suggested_runbook).toBe("Restart");
 
-  const waits = await until(
+  const waits = await come(
     () => call("GET", "/runbooks/executions?state=pending_approval"),
     ({ body }) => body.total > 0,
   );
@@ -136,7 +133,7 @@ test("a runbook is suggested, shown dry, begins by itself, waits for an approval
   const execution = waits.body.executions[0].execution_id as string;
   expect(receiver.received.filter(({ path }) => path.startsWith("/go"))).toEqual([]);
   const ownId = await decideOn(call, { id, execution, operator });
-  const over = await until(
+  const over = await come(
     () => call("GET", `/runbooks/executions/${execution}`),
     ({ body }) => !["running", "pending_approval"].includes(body.state),
   );
@@ -145,7 +142,7 @@ test("a runbook is suggested, shown dry, begins by itself, waits for an approval
   expect(more).toEqual([]);
   expect(sent).toMatchObject({ path: `/go/shop%2F1?key=${SECRET}`, headers: { "x-token": SECRET, "idempotency-key": `${execution}-1` } });
   expect(JSON.parse(sent?.text ?? "")).toEqual({ why, key: SECRET });
-  await until(
+  await come(
     async () => receiver.received.filter(({ path, text }) => path === "/chat" && text.includes("restarted shop/1")).length,
     (count) => count === 1,
   );

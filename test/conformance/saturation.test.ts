@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { ServerClient } from "../support/server-client.ts";
 import { ServerBench } from "../support/server-process.ts";
+import { until } from "../support/until.ts";
 
 const MINUTE_MS = 60_000;
 const HOURS = 12;
@@ -40,13 +41,12 @@ it("tells a disk that fills with its limit and its end, and goes on with it afte
     await to.postJson("/api/v1/telemetry/batch", [{ ...record, timestamp: new Date(nowMs).toISOString() }]);
   };
   const fireOf = async (from: ServerClient, isIt: (fire: Record<string, unknown>) => boolean) => {
-    for (;;) {
+    const look = async () => {
       await sendNow(from);
-      const { fires } = (await from.get("/api/v1/saturation/fires?state=firing")).json();
-      const found = fires.find(isIt);
-      if (found !== undefined) return found;
-      await new Promise((resolve) => setTimeout(resolve, 500));
-    }
+      return (await from.get("/api/v1/saturation/fires?state=firing")).json().fires;
+    };
+    const fires = await until("a finding", look, (found) => found.some(isIt), { patienceMs: MINUTE_MS, everyMs: 500 });
+    return fires.find(isIt);
   };
   const fire = await fireOf(client, () => true);
   expect(fire).toMatchObject({

@@ -6,6 +6,7 @@ import { seededRandom } from "../../src/domain/detection/multivariate/seeded-ran
 import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerClient } from "../support/server-client.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
+import { until } from "../support/until.ts";
 
 const STEP_MS = 5_000;
 const HISTORY = 500;
@@ -59,14 +60,14 @@ async function metric({ client }: Started, name: string): Promise<number> {
 
 /** Sends vectors at every other second until `isDone`. */
 async function sendUntil({ client }: Started, next: () => Record<string, number>, isDone: () => Promise<boolean>): Promise<void> {
-  const deadlineMs = Date.now() + PATIENCE_MS;
-  while (!(await isDone())) {
-    if (Date.now() > deadlineMs) throw new Error("it did not come about in time");
+  const look = async () => {
+    if (await isDone()) return true;
     const timestamp = new Date().toISOString();
     const records = Object.entries(next()).map(([metric_name, value]) => ({ service_id: "shop", metric_name, value, timestamp }));
     await client.postJson("/api/v1/telemetry/batch", records);
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
-  }
+    return false;
+  };
+  await until("what the vectors are sent for", look, undefined, { patienceMs: PATIENCE_MS, everyMs: 2_000 });
 }
 
 const anomalies = async ({ client }: Started) =>

@@ -12,6 +12,7 @@ import { LoadScript } from "../support/load-sender-script.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { SERVER_FILE } from "../support/server-file.ts";
 import { ServerBench } from "../support/server-process.ts";
+import { until } from "../support/until.ts";
 import { QUIET_SETTINGS } from "./damage/folder-contents.ts";
 import { differences, type Holdings, readHoldings } from "./holdings.ts";
 
@@ -107,11 +108,13 @@ describe("a value with one wrong bit", () => {
     const folder = damagedCopy("later", "records", () => true);
     const server = await bench.start({ ...QUIET_SETTINGS, DATA_DIR: folder, STORE_CHECK_WAIT_GIB: "0" });
     const health = () => server.get<{ status: string; data: string }>("/healthz");
-    for (const deadlineMs = performance.now() + PATIENCE_MS; (await health()).data === "unchecked" && performance.now() < deadlineMs; ) {
-      expect((await health()).status).toMatch(/degraded/);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    expect(await health()).toMatchObject({ status: "degraded", data: "damaged" });
+    const look = async () => {
+      const answer = await health();
+      expect(answer.status).toMatch(/degraded/);
+      return answer;
+    };
+    const checked = await until("the check of the stores", look, ({ data }) => data !== "unchecked", { patienceMs: PATIENCE_MS });
+    expect(checked).toMatchObject({ status: "degraded", data: "damaged" });
     expect(server.output).toMatch(/ error +store: [^\n]*series\/data\.mdb is damaged: records: the value of key 0x/);
   });
 
@@ -128,10 +131,8 @@ describe("a value with one wrong bit", () => {
     });
     await new LoadSender(script.requests).run(server.origin);
     const health = () => server.get<{ status: string; data: string }>("/healthz");
-    for (const deadlineMs = performance.now() + PATIENCE_MS; (await health()).data === "unchecked" && performance.now() < deadlineMs; ) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    expect(await health()).toMatchObject({ status: "ok", data: "ok" });
+    const checked = await until("the check of the stores", health, ({ data }) => data !== "unchecked", { patienceMs: PATIENCE_MS });
+    expect(checked).toMatchObject({ status: "ok", data: "ok" });
     expect((await doctor("--data", folder)).output).toContain("in use by process");
     await server.stop();
   });

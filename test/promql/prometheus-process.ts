@@ -3,8 +3,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { until } from "../support/until.ts";
 
-const READY_ATTEMPTS_MAX = 300;
+const READY_MS_MAX = 30_000;
 const HEADERS = {
   "Content-Type": "application/x-protobuf",
   "Content-Encoding": "snappy",
@@ -32,13 +33,16 @@ export class PrometheusProcess {
   /** Starts it with a file of its configuration and further flags, and waits until it is ready. */
   static async start(config = "/dev/null", more: readonly string[] = []): Promise<PrometheusProcess> {
     const started = new PrometheusProcess(20_000 + (process.pid % 10_000), config, more);
-    for (let attempts = 0; attempts < READY_ATTEMPTS_MAX; attempts++) {
-      const answer = await fetch(`${started.origin}/-/ready`).catch(() => undefined);
-      if (answer?.ok === true) return started;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    started.end();
-    throw new Error(`${started.origin} is not ready`);
+    const ready = () =>
+      fetch(`${started.origin}/-/ready`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await until(`${started.origin} is ready`, ready, undefined, { patienceMs: READY_MS_MAX, everyMs: 100 }).catch((error: unknown) => {
+      started.end();
+      throw error;
+    });
+    return started;
   }
 
   get pid(): number {

@@ -8,6 +8,7 @@ import { ENGINES } from "../support/http-exchanges.ts";
 import { type Answer, type Question, ServerClient } from "../support/server-client.ts";
 import { ServerBench } from "../support/server-process.ts";
 import { authorization, JWT_SECRET } from "../support/tokens.ts";
+import { until } from "../support/until.ts";
 import { makeHoldings, WORD } from "./tenant-holdings.ts";
 import { type Attack, type Loot, METRIC, PROBES, SERVICE } from "./tenant-probes.ts";
 
@@ -50,7 +51,7 @@ const NEEDED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 const POLL_MS = 20;
 /** Forty seconds: what lies between the end of a minute and a quiet moment is thirty. */
-const POLLS_MAX = 2_000;
+const MADE_MS_MAX = 40_000;
 /** Windows of spans and logs end every ten seconds and close five later; then the first tenant has more, by itself. The questions take some six seconds. */
 const WINDOW_MS = 10_000;
 const CLOSED_MS = 5_500;
@@ -145,18 +146,13 @@ describe.each(ENGINES)("tenants over $kind", ({ kind, skipped }) => {
     stream.on("error", () => undefined);
   }
 
-  async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
-    for (let polls = 0; polls < POLLS_MAX; polls++) {
-      const found = await ask();
-      if (found !== undefined) return found;
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
-    throw new Error("what the first tenant made is not there");
+  async function made<T>(ask: () => Promise<T | undefined>): Promise<T> {
+    return (await until("what the first tenant made is there", ask, undefined, { patienceMs: MADE_MS_MAX, everyMs: POLL_MS })) as T;
   }
 
   /** A list's first row and the token of its second page, once there is one. */
   async function firstRow(path: string, rows: string, query: Readonly<Record<string, string>> = {}) {
-    return until(async () => {
+    return made(async () => {
       const answer = await client.get(target(path, {}, { limit: "1", ...query }), acme);
       if (answer.status !== 200) throw new Error(`${path} is answered ${answer.status} ${answer.text}`);
       const { [rows]: list, page_token } = answer.json();
@@ -179,7 +175,7 @@ describe.each(ENGINES)("tenants over $kind", ({ kind, skipped }) => {
       client
         .get(target("/api/v1/call-graph", {}, NEEDED.callGraph), acme)
         .then((answer) => (answer.json().edges.length > 0 ? true : undefined));
-    await until(edges);
+    await made(edges);
     const replaying = { postJson: (path: string, content: unknown) => client.postJson(path, content, acme) } as ServerClient;
     return {
       tokens,
@@ -214,7 +210,7 @@ describe.each(ENGINES)("tenants over $kind", ({ kind, skipped }) => {
   const test = it.skipIf(skipped);
 
   test("nothing of one is seen or changed by the other", async () => {
-    const before = await until(async () => {
+    const before = await made(async () => {
       if (!isBetweenWindows()) return undefined;
       const first = await holdings();
       return hasClosedWindows(first) && JSON.stringify(first) === JSON.stringify(await holdings()) ? first : undefined;
@@ -244,7 +240,7 @@ describe.each(ENGINES)("tenants over $kind", ({ kind, skipped }) => {
       [`/api/v1/dlq/replay/${loot.jobId}`, "job_id"],
     ] as const)
       expect((await client.get(path, acme)).json()[key]).toBe(path.split("/").at(-1));
-    await until(async () => (heard.acme.includes("event: anomaly") && heard.acme.includes("event: alert") ? true : undefined));
+    await made(async () => (heard.acme.includes("event: anomaly") && heard.acme.includes("event: alert") ? true : undefined));
     expect(heard.globex).not.toContain(WORD);
   });
 

@@ -6,6 +6,9 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PATIENCE_MS } from "./patience.ts";
+import { until } from "./until.ts";
+
+const READY = "ready";
 
 const ALERTMANAGER = "prometheus-alertmanager";
 
@@ -56,11 +59,13 @@ export class AlertmanagerPeer {
     ];
     this.#child = spawn(ALERTMANAGER, args, { stdio: ["ignore", "pipe", "pipe"] });
     for (const stream of [this.#child.stdout, this.#child.stderr]) stream?.on("data", (text: Buffer) => (this.#log += text.toString()));
-    const deadline = performance.now() + PATIENCE_MS;
-    while (!(await this.#isReady())) {
-      if (this.#child.exitCode !== null || performance.now() > deadline) throw new Error(`it is not ready: ${this.#log.slice(-2_000)}`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    const child = this.#child;
+    const look = async () => {
+      if (await this.#isReady()) return READY;
+      if (child.exitCode !== null) throw new Error(`it ended before it was ready: ${this.#log.slice(-2_000)}`);
+      return this.#log;
+    };
+    await until("it is ready", look, (seen) => seen === READY, { patienceMs: PATIENCE_MS, everyMs: 50 });
   }
 
   /** kill -9, and a start over the same folder. */

@@ -7,6 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "./alertmanager-peer.ts";
 import { PATIENCE_MS } from "./patience.ts";
+import { until } from "./until.ts";
+
+const READY = "ready";
 
 const SMTPD = "/usr/sbin/smtpd";
 
@@ -39,11 +42,13 @@ export class OpenSmtpdPeer {
     writeFileSync(config, `${lines.join("\n")}\n`);
     this.#child = spawn(SMTPD, ["-d", "-f", config], { stdio: ["ignore", "pipe", "pipe"] });
     for (const stream of [this.#child.stdout, this.#child.stderr]) stream?.on("data", (text: Buffer) => (this.#log += text.toString()));
-    const deadline = performance.now() + PATIENCE_MS;
-    while (!(await this.#isListening())) {
-      if (this.#child.exitCode !== null || performance.now() > deadline) throw new Error(`it is not ready: ${this.#log.slice(-2_000)}`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    const child = this.#child;
+    const look = async () => {
+      if (await this.#isListening()) return READY;
+      if (child.exitCode !== null) throw new Error(`it ended before it was ready: ${this.#log.slice(-2_000)}`);
+      return this.#log;
+    };
+    await until("it is ready", look, (seen) => seen === READY, { patienceMs: PATIENCE_MS, everyMs: 50 });
   }
 
   /** Mails that were delivered, the oldest first. */

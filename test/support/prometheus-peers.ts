@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PATIENCE_MS } from "./patience.ts";
+import { until } from "./until.ts";
 
 const PROMETHEUS = "prometheus";
 const EXPORTER = "prometheus-node-exporter";
@@ -33,13 +34,13 @@ class Peer {
 
   /** Waits until it listens. */
   async address(): Promise<string> {
-    const deadline = performance.now() + PATIENCE_MS;
-    for (;;) {
-      const found = /msg="Listening on" address=(\S+)/.exec(this.log)?.[1];
-      if (found !== undefined) return found;
-      if (this.#child.exitCode !== null || performance.now() > deadline) throw new Error(`it does not listen: ${this.log.slice(-2_000)}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    const address = /msg="Listening on" address=(\S+)/;
+    const look = () => {
+      if (this.#child.exitCode !== null && !address.test(this.log)) throw new Error(`it does not listen: ${this.log.slice(-2_000)}`);
+      return this.log;
+    };
+    const log = await until("it listens", look, (seen) => address.test(seen), { patienceMs: PATIENCE_MS });
+    return address.exec(log)?.[1] as string;
   }
 
   async end(): Promise<void> {

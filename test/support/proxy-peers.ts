@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CertificateFiles } from "./certificates.ts";
 import { PATIENCE_MS } from "./patience.ts";
+import { until } from "./until.ts";
 
 /** Debian has them in a folder that is root's. */
 const ENVIRONMENT = { ...process.env, PATH: `${process.env.PATH ?? ""}:/usr/sbin:/usr/local/sbin` };
@@ -114,11 +115,11 @@ export class ProxyPeers {
     this.#children.push(child);
     let log = "";
     for (const stream of [child.stdout, child.stderr]) stream?.on("data", (text: Buffer) => (log += text.toString()));
-    const deadline = performance.now() + PATIENCE_MS;
-    while (!(await accepts(port))) {
-      if (child.exitCode !== null || performance.now() > deadline) throw new Error(`${program} does not listen: ${log.slice(-2_000)}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    const look = async () => {
+      if (child.exitCode !== null) throw new Error(`${program} does not listen: ${log.slice(-2_000)}`);
+      return { listens: await accepts(port), log };
+    };
+    await until(`${program} listens`, look, ({ listens }) => listens, { patienceMs: PATIENCE_MS });
   }
 }
 

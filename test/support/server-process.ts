@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PATIENCE_MS } from "./patience.ts";
 import { SERVER_FILE } from "./server-file.ts";
+import { until } from "./until.ts";
 
 /** Settings by name, as the server's environment. */
 export type ServerSettings = Readonly<Record<string, string>>;
@@ -92,11 +93,8 @@ export class ServerProcess {
 
   /** Waits for a line of its output. */
   async says(line: RegExp): Promise<void> {
-    const deadlineMs = performance.now() + PATIENCE_MS;
-    while (!line.test(this.#output)) {
-      if (performance.now() > deadlineMs) throw new Error(`the server does not say ${line}: ${this.#tail()}`);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    const look = () => this.#output;
+    await until(`the server says ${line}`, look, (output) => line.test(output), { patienceMs: PATIENCE_MS, everyMs: 10 });
   }
 
   /** GETs JSON; throws on any status but 200. */
