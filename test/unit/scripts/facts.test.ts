@@ -33,7 +33,7 @@ function stepsTo({ words, file }: Pick<Fact, "words" | "file">): number | undefi
   return index < 0 ? undefined : index + 1;
 }
 
-it("has thirty facts, each asked once", () => {
+it("has thirty facts or more, each asked once", () => {
   expect(FACTS_KNOWN.length).toBeGreaterThanOrEqual(30);
   expect(new Set(FACTS_KNOWN.map(({ question }) => question)).size).toBe(FACTS_KNOWN.length);
 });
