@@ -345,6 +345,8 @@ function queryContext(options: CoordinatorOptions, world: CoordinatorDependencie
     edit,
     declare: (frames) => declareFindings(committer, edit, frames),
     change: (request, plan) => changes.make(request, plan),
+    changeBeside: (tenant, work) => changes.beside(tenant, work),
+    changeAlone: (tenant, work) => changes.alone(tenant, work),
     draftAlerts: () => committer.draftAlerts(),
     draftVerdicts: (alerts) => committer.draftVerdicts(alerts),
     takeAlerts: (draft) => committer.takeAlerts(draft),

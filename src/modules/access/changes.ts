@@ -34,6 +34,21 @@ export interface Changing {
   change<T>(request: ChangeRequest, plan: ChangePlan<T>): Promise<Outcome<T>>;
 }
 
+/** Work of which a change is a part, with what makes the change. */
+type ChangingWork<T> = (change: Changing["change"]) => Promise<T>;
+
+/** Members used by handlers that do more than the change itself in a turn of their own. */
+export interface ChangingInTurn {
+  /** Does work of a tenant beside others' changes; it makes its change by what it is given. */
+  changeBeside<T>(tenant: string, work: ChangingWork<T>): Promise<T>;
+}
+
+/** Members used by handlers whose changes belong together. */
+export interface ChangingAlone {
+  /** Does work of a tenant while nobody else changes anything of it: what the work has read stays true until it writes. It makes its changes by what it is given. */
+  changeAlone<T>(tenant: string, work: ChangingWork<T>): Promise<T>;
+}
+
 interface RefusedChange {
   readonly ok: false;
   readonly refusal: Refusal;
@@ -53,6 +68,9 @@ export interface ChangesDependencies {
 /** Makes changes. */
 export class Changes {
   readonly #dependencies: ChangesDependencies;
+  /** By tenant: the end of work that is done alone, and work that is under way beside others'. */
+  readonly #alone = new Map<string, Promise<unknown>>();
+  readonly #beside = new Map<string, Set<Promise<unknown>>>();
   #sequence = 0;
 
   constructor(dependencies: ChangesDependencies) {
@@ -61,6 +79,33 @@ export class Changes {
 
   /** Makes one change; rejects with StoreError where the store does not take it, and then nothing has changed. */
   async make<T>(origin: ChangeOrigin, plan: ChangePlan<T>): Promise<Outcome<T>> {
+    return this.beside(origin.principal.tenant, (change) => change(origin, plan));
+  }
+
+  /** Does work of a tenant that makes changes, once no work is done alone. Rejects as the work does. */
+  async beside<T>(tenant: string, work: ChangingWork<T>): Promise<T> {
+    for (let ended = this.#alone.get(tenant); ended !== undefined; ended = this.#alone.get(tenant)) await ended;
+    const working = work((origin, plan) => this.#make(origin, plan));
+    const others = this.#beside.get(tenant) ?? new Set();
+    this.#beside.set(tenant, others.add(working));
+    try {
+      return await working;
+    } finally {
+      others.delete(working);
+      if (others.size === 0) this.#beside.delete(tenant);
+    }
+  }
+
+  /** Does work of a tenant once what is under way has ended; what comes meanwhile waits. Rejects as the work does. */
+  async alone<T>(tenant: string, work: ChangingWork<T>): Promise<T> {
+    for (let ended = this.#alone.get(tenant); ended !== undefined; ended = this.#alone.get(tenant)) await ended;
+    const before = Promise.allSettled(this.#beside.get(tenant) ?? []);
+    const working = before.then(() => work((origin, plan) => this.#make(origin, plan))).finally(() => this.#alone.delete(tenant));
+    this.#alone.set(tenant, Promise.allSettled([working]));
+    return working;
+  }
+
+  async #make<T>(origin: ChangeOrigin, plan: ChangePlan<T>): Promise<Outcome<T>> {
     const { store, audit, nowMs, monotonicMs, yieldTurn, emit, edit } = this.#dependencies;
     const { pause } = new Slices({ monotonicMs, turn: yieldTurn });
     let takeOver: Change<T>["takeOver"];

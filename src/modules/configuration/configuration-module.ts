@@ -86,11 +86,11 @@ async function importConfiguration(context: ConfigurationContext, request: Query
   const problems: Problem[] = [];
   const changes: ImportChange[] = [];
   for (const section of CONFIGURATION_SECTIONS) {
-    const given = request.body[section.name as keyof BodyOf<"importConfiguration">] as ConfigurationEntry[] | undefined;
+    const given = entriesOf(request, section);
     if (given === undefined) continue;
     const tell = (index: number, message: string) => problems.push({ section: section.name, index, message });
     const note = (action: ImportChange["action"], key: string) => changes.push({ section: section.name, action, key });
-    setMember(sections, section.name, await importSection(context, request, { section, given, isDry, prunes, tell, note }));
+    setMember(sections, section.name, await importSection(context, request, { section, given, readings, isDry, prunes, tell, note }));
   }
   return done({
     dry_run: isDry,
@@ -104,6 +104,7 @@ async function importConfiguration(context: ConfigurationContext, request: Query
 interface SectionImport {
   readonly section: ConfigurationSection;
   readonly given: readonly ConfigurationEntry[];
+  readonly readings: Readings;
   readonly isDry: boolean;
   readonly prunes: boolean;
   readonly tell: (index: number, message: string) => void;
@@ -113,7 +114,7 @@ interface SectionImport {
 async function importSection(
   context: ConfigurationContext,
   request: ChangeRequest,
-  { section, given, isDry, prunes, tell, note }: SectionImport,
+  { section, given, readings, isDry, prunes, tell, note }: SectionImport,
 ) {
   const counts: SectionCounts = { created: 0, changed: 0, unchanged: 0, refused: 0 };
   const refuse = (index: number, message: string) => {
@@ -123,11 +124,11 @@ async function importSection(
   const { there, lacking } = await entriesThere(context, request, section);
   let gathered = new Map<string, Gathered>();
   for (const [index, raw] of given.entries()) {
-    const read = await readEntry(context, request, { section, raw, there });
+    const read = await readEntry(context, { section, raw, there, reading: readings.get(raw) });
     if (typeof read === "string") refuse(index, read);
     else if (gathered.has(read.key)) {
       await write();
-      take(index, await readEntry(context, request, { section, raw, there }));
+      take(index, await readEntry(context, { section, raw, there, reading: readings.get(raw) }));
     } else take(index, read);
     if (section.writeAll === undefined && gathered.size >= gatheredMax(section)) await write();
   }
@@ -206,24 +207,26 @@ interface Gathered extends ReadEntry {
 
 interface SectionEntry {
   readonly section: ConfigurationSection;
+  readonly reading: Outcome<ConfigurationEntry> | undefined;
   readonly raw: ConfigurationEntry;
   readonly there: ReadonlyMap<string, string>;
 }
 
-async function readEntry(
-  context: ConfigurationContext,
-  request: ChangeRequest,
-  { section, raw, there }: SectionEntry,
-): Promise<ReadEntry | string> {
-  if (await inSlices(isLongerThan(raw, JSON_ELEMENT_BYTES_MAX), context.pause))
-    return `has more than ${JSON_ELEMENT_BYTES_MAX} characters: write it by its own endpoint`;
-  const parsed = (await section.read?.(context, request, raw)) ?? (await inSlices(section.parse(raw), context.pause));
+async function readEntry(context: ConfigurationContext, { section, raw, there, reading }: SectionEntry): Promise<ReadEntry | string> {
+  const problem = await lengthProblem(context, raw);
+  if (problem !== undefined) return problem;
+  const parsed = reading ?? (await inSlices(section.parse(raw), context.pause));
   if (!parsed.ok) return parsed.refusal.message;
   const key = section.key(parsed.value);
   const text = canonical(parsed.value);
   const before = there.get(key);
   const lack = before === undefined ? section.incomplete?.(parsed.value) : undefined;
-  return lack ?? { raw, key, text, isThere: before !== undefined, isSame: before === text };
+  return lack ?? { raw: reading === undefined ? raw : parsed.value, key, text, isThere: before !== undefined, isSame: before === text };
+}
+
+async function lengthProblem({ pause }: ConfigurationContext, raw: ConfigurationEntry): Promise<string | undefined> {
+  if (!(await inSlices(isLongerThan(raw, JSON_ELEMENT_BYTES_MAX), pause))) return undefined;
+  return `has more than ${JSON_ELEMENT_BYTES_MAX} characters: write it by its own endpoint`;
 }
 
 function gatheredMax({ writeSome }: ConfigurationSection): number {

@@ -6,6 +6,7 @@ import { parseQuery } from "../../api/query-parsing.ts";
 import type { Outcome } from "../../api/refusal.ts";
 import { ownMember } from "../../core/collections/own-member.ts";
 import { PAGE_ROWS_MAX } from "../../core/config/limits.ts";
+import type { ChangingAlone } from "../access/changes.ts";
 import type { LabelsContext } from "../labels/labels-context.ts";
 import type { NotificationContext } from "../notification/notification-context.ts";
 import type { PageReportContext } from "../notification/page-report-context.ts";
@@ -33,7 +34,7 @@ export interface ConfigurationSection {
   key(entry: ConfigurationEntry): string;
   /** As it will be stored: defaults filled in; yields between steps. */
   parse(entry: ConfigurationEntry): EntrySteps;
-  /** The same for what only a query worker can read; then `parse` is asked for what is there alone. */
+  /** The same for what only a query worker can read; then `parse` is asked for what is there alone, and `write` is given what was read. */
   read?(context: ConfigurationContext, request: ChangeRequest, entry: ConfigurationEntry): Promise<Outcome<ConfigurationEntry>>;
   /** Deletes one that is there, with a row of the audit log; absent where nothing of the kind can be deleted. */
   remove?(context: ConfigurationContext, request: ChangeRequest, entry: ConfigurationEntry): Promise<Outcome<unknown>>;
@@ -134,7 +135,8 @@ export const keyOf =
 
 // What export and import of a configuration use: what the handlers of all its kinds do.
 
-export type ConfigurationContext = LabelsContext &
+export type ConfigurationContext = ChangingAlone &
+  LabelsContext &
   NotificationContext &
   PageReportContext &
   PillarsContext &

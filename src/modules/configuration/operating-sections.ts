@@ -2,10 +2,11 @@
 import { bodySteps } from "../../api/body-parsing.ts";
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { HIDDEN } from "../../core/text/hidden-value.ts";
+import type { RuleGroupDocument } from "../../domain/rules/file/group-document.ts";
 import { isName } from "../../domain/series/name-rule.ts";
 import { type GivenBudget, setPageBudgets } from "../notification/page-report-handlers.ts";
 import { readOneGroup } from "../rules/one-group.ts";
-import { deleteRuleGroup, setRuleGroup } from "../rules/rule-group-handlers.ts";
+import { deleteRuleGroup, writeRuleGroup } from "../rules/rule-group-handlers.ts";
 import { HTTP_STEP, stepName } from "../runbooks/runbook-definition.ts";
 import { changeRunbook, createRunbook, deleteRunbook, listRunbooks } from "../runbooks/runbook-handlers.ts";
 import { setCalendar } from "../watchdog/calendar-handlers.ts";
@@ -117,8 +118,7 @@ export const ruleGroups: ConfigurationSection = {
       return refused("conflict", `a file of RULES_DIR has a group of the name ${shown(there.document.name)}`);
     return read as Outcome<ConfigurationEntry>;
   },
-  write: (context, request, entry) =>
-    askHandler(["setRuleGroup", setRuleGroup], context, request, { path: { name: String(entry.name) }, body: fileOf(entry) }),
+  write: (context, request, entry) => writeRuleGroup(context, request, entry as unknown as RuleGroupDocument),
   remove: (context, request, { name }) => askHandler(["deleteRuleGroup", deleteRuleGroup], context, request, { path: { name } }),
 };
 

@@ -35,13 +35,17 @@ export async function importCatalog(context: LabelsContext, request: ImportReque
   const read = await readEntities(context, request);
   if (!read.ok) return read;
   const { labels } = context.state.configured;
-  return request.query.dry_run === "true"
-    ? done(reportOf(true, await resultsOf(context, request, read.value, new LabelDraft(labels))))
-    : labels.changes.run(() => change(context, request, read.value));
+  if (request.query.dry_run === "true") return done(reportOf(true, await resultsOf(context, request, read.value, new LabelDraft(labels))));
+  const imported = (change: LabelsContext["change"]) => importEntities({ ...context, change }, request, read.value);
+  return context.changeBeside(request.principal.tenant, (change) => labels.changes.run(() => imported(change)));
 }
 
 /** Looks and encodes beside others' transactions: no other change of labels by people begins before this one has ended. */
-async function change(context: LabelsContext, request: ImportRequest, entities: readonly PlacedEntity[]): Promise<Outcome<unknown>> {
+async function importEntities(
+  context: LabelsContext,
+  request: ImportRequest,
+  entities: readonly PlacedEntity[],
+): Promise<Outcome<unknown>> {
   const { tenant } = request.principal;
   const { labels } = context.state.configured;
   const draft = new LabelDraft(labels);

@@ -8,6 +8,7 @@ import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { KeyBuilder, prefixEnd } from "../../domain/codec/key.ts";
 import { LABEL_SOURCES as ORDER } from "../../domain/labels/service-label.ts";
 import type { ChangeNote } from "../access/audit-log.ts";
+import type { ChangePlan } from "../access/changes.ts";
 import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
 import { mapInSlices } from "../state/slices.ts";
 import { TABLE_END } from "../state/tables.ts";
@@ -30,24 +31,23 @@ export async function setLabels(
   bodies: ReadonlyArray<BodyOf<"setLabel">>,
 ): Promise<Array<Outcome<unknown>>> {
   const { labels } = context.state.configured;
-  const changed = await labels.changes.run(() =>
-    context.change<Array<Outcome<unknown>>>(request, async (pause) => {
-      const draft = new LabelDraft(labels);
-      const notes: ChangeNote[] = [];
-      const outcomes = await mapInSlices(bodies, (body) => setInto(draft, { context, request, notes }, body), pause);
-      if (notes.length === 0) return { ok: "unchanged", outcome: done(outcomes) };
-      return {
-        ok: true,
-        note: notes,
-        operations: draft.operations(),
-        apply: () => {
-          draft.apply();
-          return [];
-        },
-        outcome: done(outcomes),
-      };
-    }),
-  );
+  const plan: ChangePlan<Array<Outcome<unknown>>> = async (pause) => {
+    const draft = new LabelDraft(labels);
+    const notes: ChangeNote[] = [];
+    const outcomes = await mapInSlices(bodies, (body) => setInto(draft, { context, request, notes }, body), pause);
+    if (notes.length === 0) return { ok: "unchanged", outcome: done(outcomes) };
+    return {
+      ok: true,
+      note: notes,
+      operations: draft.operations(),
+      apply: () => {
+        draft.apply();
+        return [];
+      },
+      outcome: done(outcomes),
+    };
+  };
+  const changed = await context.changeBeside(request.principal.tenant, (change) => labels.changes.run(() => change(request, plan)));
   return changed.ok ? changed.value : bodies.map(() => changed);
 }
 
@@ -81,30 +81,29 @@ export function deleteLabel(context: LabelsContext, request: QueryRequest<"delet
   const { labels } = context.state.configured;
   const { service_id: serviceId, key, source = "manual" } = request.query;
   const place: LabelScope = { tenant: request.principal.tenant, serviceId, key, source };
-  return labels.changes.run(() =>
-    context.change(request, () => {
-      const before = labels.of(place.tenant, serviceId).filter((label) => label.key === key);
-      const after = before.filter((label) => label.source !== source);
-      if (after.length === before.length) return refused("not_found", absence(place, before));
-      const draft = new LabelDraft(labels);
-      draft.remove(place);
-      return {
-        ok: true,
-        note: {
-          action: "label.delete",
-          object: `${serviceId}/${key}`,
-          before: labelView(before),
-          after: after.length === 0 ? null : labelView(after),
-        },
-        operations: draft.operations(),
-        apply: () => {
-          draft.apply();
-          return [];
-        },
-        outcome: noContent(),
-      };
-    }),
-  );
+  const plan: ChangePlan<null> = () => {
+    const before = labels.of(place.tenant, serviceId).filter((label) => label.key === key);
+    const after = before.filter((label) => label.source !== source);
+    if (after.length === before.length) return refused("not_found", absence(place, before));
+    const draft = new LabelDraft(labels);
+    draft.remove(place);
+    return {
+      ok: true,
+      note: {
+        action: "label.delete",
+        object: `${serviceId}/${key}`,
+        before: labelView(before),
+        after: after.length === 0 ? null : labelView(after),
+      },
+      operations: draft.operations(),
+      apply: () => {
+        draft.apply();
+        return [];
+      },
+      outcome: noContent(),
+    };
+  };
+  return context.changeBeside(place.tenant, (change) => labels.changes.run(() => change(request, plan)));
 }
 
 function absence({ serviceId, key, source }: LabelScope, others: readonly ServiceLabel[]): string {

@@ -3,7 +3,7 @@ import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts"
 import { done, type Outcome, refused } from "../../api/refusal.ts";
 import { SERVICE_MAP_TENANT_ENTRIES_MAX } from "../../core/config/declaration-limits.ts";
 import { isSameEntry, type ServiceEntry } from "../../domain/pillars/service-entry.ts";
-import type { Changing } from "../access/changes.ts";
+import type { Changing, ChangingInTurn } from "../access/changes.ts";
 import type { QueryRequest, Using } from "../queries/query-context.ts";
 import { mapInSlices } from "../state/slices.ts";
 import { entryRow, type ServiceMapBook, storedEntries, storedEntry } from "./service-map-book.ts";
@@ -23,11 +23,13 @@ interface EntryChange {
 export function setServiceMap(context: PillarsContext, request: SetRequest): Promise<Outcome<unknown>> {
   // The last entry of a service wins.
   const given = new Map(request.body.entries.map((entry) => [entry.service_id, entry]));
-  return context.state.configured.serviceMap.changes.run(() => change(context, request, [...given.values()]));
+  const { changes } = context.state.configured.serviceMap;
+  const set = (change: Changing["change"]) => setEntries({ ...context, change }, request, [...given.values()]);
+  return context.changeBeside(request.principal.tenant, (change) => changes.run(() => set(change)));
 }
 
 /** Reads and encodes beside others' transactions: no other change of the map begins before this one has ended. */
-async function change(context: PillarsContext, request: SetRequest, given: readonly GivenEntry[]): Promise<Outcome<unknown>> {
+async function setEntries(context: PillarsContext, request: SetRequest, given: readonly GivenEntry[]): Promise<Outcome<unknown>> {
   const { tenant } = request.principal;
   const book = context.state.configured.serviceMap;
   const read = (entry: GivenEntry): EntryChange[] => {
@@ -110,4 +112,4 @@ interface PillarBooks {
   readonly serviceMap: ServiceMapBook;
 }
 
-export type PillarsContext = Using<"nowMs" | "pause", unknown, PillarBooks> & Changing;
+export type PillarsContext = Using<"nowMs" | "pause", unknown, PillarBooks> & Changing & ChangingInTurn;

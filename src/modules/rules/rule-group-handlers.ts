@@ -30,7 +30,12 @@ export function oneRuleGroup({ state }: RulesContext, { principal, path }: Query
 export async function setRuleGroup(context: RulesContext, request: QueryRequest<"setRuleGroup">): Promise<Outcome<unknown>> {
   const name = request.path.name ?? "";
   const read = await readOneGroup(context, request, request.body, name);
-  return read.ok ? context.change(request, () => storedGroup(context, request, read.value)) : read;
+  return read.ok ? writeRuleGroup(context, request, read.value) : read;
+}
+
+/** Writes a group that has been read. */
+export function writeRuleGroup(context: RulesContext, request: ChangeRequest, document: RuleGroupDocument): Promise<Outcome<unknown>> {
+  return context.change<unknown>(request, () => storedGroup(context, request, document));
 }
 
 /** Ends a group that came by the API. */

@@ -84,4 +84,31 @@ describe("an import of the configuration with prune", () => {
     expect((await exported(rig)).rule_groups).toEqual(RULES);
     expect((await exported(rig)).hash).not.toBe(before.hash);
   });
+
+  it("has one winner among those that import with the same hash at once, and others who write wait for it", async () => {
+    const rig = await Rig.open();
+    await load(rig, DOCUMENT);
+    const { hash } = await exported(rig);
+    const labels = (value: string) => [{ service_id: "checkout", key: "team", value }];
+    const budgets = (pages: number) => [{ team: "payments", pages_per_week: pages }];
+    const values = ["one", "two", "three"];
+    const imports = values.map((value, at) => load(rig, { labels: labels(value), page_budgets: budgets(10 + at) }, {}, hash));
+    const single = rig.ask("setLabel", {}, {}, "default", JSON.stringify(labels("single")[0]));
+    const statuses = (await Promise.all(imports)).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([200, 412, 412]);
+    expect((await single).status).toBeLessThan(300);
+    const after = await exported(rig);
+    expect(after.page_budgets).toEqual(budgets(10 + statuses.indexOf(200)));
+    expect(after.labels).toEqual(labels("single"));
+  });
+
+  it("writes nothing where somebody changes a single setting at the same time", async () => {
+    const rig = await Rig.open();
+    await load(rig, DOCUMENT);
+    const { hash } = await exported(rig);
+    const single = rig.ask("setLabel", {}, {}, "default", JSON.stringify({ service_id: "checkout", key: "team", value: "single" }));
+    const late = load(rig, { page_budgets: [{ team: "payments", pages_per_week: 9 }] }, {}, hash);
+    expect([(await single).status, (await late).status]).toEqual([200, 412]);
+    expect((await exported(rig)).page_budgets).toEqual(DOCUMENT.page_budgets);
+  });
 });
