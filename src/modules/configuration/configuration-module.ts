@@ -76,8 +76,42 @@ interface SectionCounts {
  * Writes what differs, each entry as its own endpoint would, many of them in one transaction where their kind allows it. With prune=true what a section of the document
  * lacks is deleted, where all its entries could be used. With dry_run the same is found and nothing written. An entry that cannot be used is reported and the others are
  * taken.
+ *
+ * Nobody else changes the tenant's configuration from the look at its hash to the last write; what waits for query workers is done before.
  */
 async function importConfiguration(context: ConfigurationContext, request: QueryRequest<"importConfiguration">): Promise<Outcome<unknown>> {
+  const readings = await readAhead(context, request);
+  if (request.query.dry_run === "true") return importDocument(context, request, readings);
+  return context.changeAlone(request.principal.tenant, (change) => {
+    const alone: ConfigurationContext = { ...context, change, changeBeside: (_tenant, work) => work(change) };
+    return importDocument(alone, request, readings);
+  });
+}
+
+/** What query workers have made of entries. */
+type Readings = ReadonlyMap<ConfigurationEntry, Outcome<ConfigurationEntry>>;
+
+async function readAhead(context: ConfigurationContext, request: QueryRequest<"importConfiguration">): Promise<Readings> {
+  const readings = new Map<ConfigurationEntry, Outcome<ConfigurationEntry>>();
+  for (const section of CONFIGURATION_SECTIONS) {
+    if (section.read === undefined) continue;
+    for (const raw of entriesOf(request, section) ?? []) {
+      const problem = await lengthProblem(context, raw);
+      readings.set(raw, problem === undefined ? await section.read(context, request, raw) : refused("unprocessable", problem));
+    }
+  }
+  return readings;
+}
+
+function entriesOf(request: QueryRequest<"importConfiguration">, { name }: ConfigurationSection): ConfigurationEntry[] | undefined {
+  return request.body[name as keyof BodyOf<"importConfiguration">] as ConfigurationEntry[] | undefined;
+}
+
+async function importDocument(
+  context: ConfigurationContext,
+  request: QueryRequest<"importConfiguration">,
+  readings: Readings,
+): Promise<Outcome<unknown>> {
   const isDry = request.query.dry_run === "true";
   const prunes = request.query.prune === "true";
   if (request.ifMatch !== null && request.ifMatch.replaceAll('"', "") !== hashOf(await documentOf(context, request)))

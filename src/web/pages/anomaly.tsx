@@ -7,6 +7,7 @@ import { CauseSummary } from "../parts/cause-summary.tsx";
 import { SeriesChart } from "../parts/series-chart.tsx";
 import { SilenceDialog } from "../parts/silence-dialog.tsx";
 import { Facts } from "../parts/table.tsx";
+import { TakenAlert } from "../parts/taken-alert.tsx";
 import { ToldState } from "../parts/told-state.tsx";
 import { notify } from "../state/notices.tsx";
 import { link, now, place, zone } from "../state/place.ts";
@@ -25,7 +26,8 @@ export function AnomalyPage({ rest }: { rest: readonly string[] }) {
 }
 
 function Whole({ anomaly }: { anomaly: AnomalyDetail }) {
-  const { service_id, metric_name, environment, severity, resolved, verdict } = anomaly;
+  const { service_id, metric_name, environment, severity, resolved } = anomaly;
+  const isSent = anomaly.detector === "external";
   const window = chartWindow(anomaly);
   useEffect(() => setTitle(`${service_id} ${metric_name}`, environment), []);
   return (
@@ -60,7 +62,9 @@ function Whole({ anomaly }: { anomaly: AnomalyDetail }) {
           />
         ) : (
           <p class="faint">
-            This rule looks at the whole service, so there is no single series to draw. Its numbers stand under the gates below.
+            {isSent
+              ? "It came in as an alert, without a series to draw."
+              : "This rule looks at the whole service, so there is no single series to draw. Its numbers stand under the gates below."}
           </p>
         )}
       </section>
@@ -71,22 +75,28 @@ function Whole({ anomaly }: { anomaly: AnomalyDetail }) {
         </div>
         <div class="stack wide">
           <Cause anomaly={anomaly} />
-          <Panel title="The numbers">
-            <Facts
-              facts={[
-                ["Found by", detectorText(anomaly.detector)],
-                ...(verdict === undefined || verdict === null || !hasSeries(metric_name) ? [] : verdictFacts(verdict, "")),
-                ["Score", numberText(anomaly.anomaly_score)],
-                ["Streams", String(anomaly.streams)],
-                ...Object.entries(anomaly.attributes).map(([name, value]) => [name, <Name text={String(value)} key={name} />] as const),
-              ]}
-            />
-          </Panel>
+          {isSent ? <TakenAlert anomaly={anomaly} /> : <Numbers anomaly={anomaly} />}
           <Links anomaly={anomaly} />
           <Similar anomaly={anomaly} />
         </div>
       </div>
     </>
+  );
+}
+
+function Numbers({ anomaly: { detector, verdict, metric_name, ...anomaly } }: { anomaly: AnomalyDetail }) {
+  return (
+    <Panel title="The numbers">
+      <Facts
+        facts={[
+          ["Found by", detectorText(detector)],
+          ...(verdict === undefined || verdict === null || !hasSeries(metric_name) ? [] : verdictFacts(verdict, "")),
+          ["Score", numberText(anomaly.anomaly_score)],
+          ["Streams", String(anomaly.streams)],
+          ...Object.entries(anomaly.attributes).map(([name, value]) => [name, <Name text={String(value)} key={name} />] as const),
+        ]}
+      />
+    </Panel>
   );
 }
 

@@ -89,7 +89,7 @@ const DETECTORS: Readonly<Record<string, string>> = {
   slo_burn: "an error budget that burns too fast",
   saturation: "something that runs full",
   manual: "a person",
-  alertmanager: "an alert that came in",
+  external: "an alert that came in",
 };
 
 /** Detector of the anomaly, in words. */

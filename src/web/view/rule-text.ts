@@ -119,3 +119,14 @@ export function isOfRule({ type, name, labels }: Rule, alert: Texts): boolean {
   const agrees = ([label, value]: readonly [string, string]) => label === "severity" || value.includes("{{") || alert[label] === value;
   return type === "alerting" && alert.alertname === name && Object.entries(labels).every(agrees);
 }
+
+/** What an alert that was taken is in the rules of this server; undefined where it is none's, or fires no more. */
+export function takenFrom(attributes: Readonly<Record<string, unknown>>, rules: readonly Rule[]) {
+  const names = Object.keys(attributes);
+  const isIt = ({ labels }: RuleAlert) => names.length > 0 && names.every((name) => labels[name] === attributes[name]);
+  for (const rule of rules) {
+    const alert = rule.alerts?.find(isIt);
+    if (alert !== undefined) return { rule, alert };
+  }
+  return undefined;
+}

@@ -9,6 +9,7 @@ import {
   ruleCounts,
   secondsText,
   statesOf,
+  takenFrom,
   valueText,
 } from "../../../../src/web/view/rule-text.ts";
 
@@ -65,6 +66,14 @@ describe("an alert of a rule", () => {
     expect(alertIdOf(labels, [taken("part", { alertname: "Down" }), whole, other])).toBe("whole");
     expect(alertIdOf(labels, [other, taken("empty", {})])).toBeNull();
     expect(alertIdOf(labels, [taken(null, labels)])).toBeNull();
+  });
+
+  it("is found in the rules by the labels that were taken", () => {
+    const alert = { labels, annotations: {}, state: "firing", activeAt: "", value: "1e+00" } as const;
+    const rules = [{ ...rate }, rule("Down", { alerts: [{ ...alert, labels: { ...labels, job: "other" } }, alert] })];
+    const { replica: _, ...kept } = labels;
+    expect(takenFrom(kept, rules)).toEqual({ rule: rules[1], alert });
+    expect([takenFrom({ ...kept, job: "none" }, rules), takenFrom({}, rules)]).toEqual([undefined, undefined]);
   });
 
   it("leads back to a rule of its name whose own labels it has, whatever severity it was given here", () => {
