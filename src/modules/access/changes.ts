@@ -38,7 +38,7 @@ export interface Changing {
 type ChangingWork<T> = (change: Changing["change"]) => Promise<T>;
 
 /** Members used by handlers that do more than the change itself in a turn of their own. */
-export interface ChangingInTurn {
+export interface ChangingBeside {
   /** Does work of a tenant beside others' changes; it makes its change by what it is given. */
   changeBeside<T>(tenant: string, work: ChangingWork<T>): Promise<T>;
 }

@@ -1,5 +1,5 @@
 // What the handlers of labels use.
-import type { Changing, ChangingInTurn } from "../access/changes.ts";
+import type { Changing, ChangingBeside } from "../access/changes.ts";
 import type { Using } from "../queries/query-context.ts";
 import type { LabelBook } from "./label-book.ts";
 
@@ -7,4 +7,4 @@ export interface LabelBooks {
   readonly labels: LabelBook;
 }
 
-export type LabelsContext = Using<"nowMs" | "pause" | "yieldTurn", unknown, LabelBooks> & Changing & ChangingInTurn;
+export type LabelsContext = Using<"nowMs" | "pause" | "yieldTurn", unknown, LabelBooks> & Changing & ChangingBeside;

@@ -3,7 +3,7 @@ import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts"
 import { done, type Outcome, refused } from "../../api/refusal.ts";
 import { SERVICE_MAP_TENANT_ENTRIES_MAX } from "../../core/config/declaration-limits.ts";
 import { isSameEntry, type ServiceEntry } from "../../domain/pillars/service-entry.ts";
-import type { Changing, ChangingInTurn } from "../access/changes.ts";
+import type { Changing, ChangingBeside } from "../access/changes.ts";
 import type { QueryRequest, Using } from "../queries/query-context.ts";
 import { mapInSlices } from "../state/slices.ts";
 import { entryRow, type ServiceMapBook, storedEntries, storedEntry } from "./service-map-book.ts";
@@ -112,4 +112,4 @@ interface PillarBooks {
   readonly serviceMap: ServiceMapBook;
 }
 
-export type PillarsContext = Using<"nowMs" | "pause", unknown, PillarBooks> & Changing & ChangingInTurn;
+export type PillarsContext = Using<"nowMs" | "pause", unknown, PillarBooks> & Changing & ChangingBeside;
