@@ -7,6 +7,7 @@ import type { Tier } from "../detection/anomaly-score.ts";
 import { HOLD_ENDS } from "../detection/departure/own-tail.ts";
 import type { GateResult } from "../detection/gates/gate-result.ts";
 import { DETECTOR_SATURATION } from "../saturation/saturation-finding.ts";
+import { canonicalAttributes } from "../series/stream-identity.ts";
 import { DETECTOR_EXTERNAL } from "./detector-external.ts";
 import type { AcceptedLevel, EndReason } from "./ending.ts";
 import type { PageOutcome } from "./page-outcome.ts";
@@ -182,6 +183,13 @@ const DECLARED: ReadonlySet<string> = new Set(["manual", DETECTOR_EXTERNAL]);
 /** Whether it was ended from outside while its streams say that it goes on: until it was over once, further ones of the kind are no news. */
 export function isQuiet({ resolvedAtMs, openStreams, detector }: Pick<Anomaly, "resolvedAtMs" | "openStreams" | "detector">): boolean {
   return resolvedAtMs !== null && openStreams > 0 && !DECLARED.has(detector);
+}
+
+/** Whether an episode begins on the stream that an anomaly was found by, whose own is over: slower looks at its pair may go on for minutes, and it was back. */
+export function isOfStreamBack({ founder, detector, attributes }: Anomaly, frame: EpisodeFrame): boolean {
+  return (
+    founder?.open === false && frame.detector === detector && canonicalAttributes(frame.attributes) === canonicalAttributes(attributes)
+  );
 }
 
 /** The anomaly as one that goes on. */

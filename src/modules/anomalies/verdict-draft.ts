@@ -12,6 +12,7 @@ import {
   type EpisodeEffect,
   earlierIdOf,
   foundingEpisode,
+  isOfStreamBack,
   isQuiet,
   openKeyOf,
   reopened,
@@ -96,7 +97,7 @@ export class VerdictDraft {
     const episode =
       foundingEpisode(founded, frame.episodeId) ?? this.#episodes.get(frame.episodeId)?.episode ?? this.#book.readEpisode(frame.episodeId);
     const openKey = openKeyOf(frame);
-    const before = this.#anomalyOf(openKey, { episode, founded });
+    const before = this.#anomalyOf(openKey, frame, { episode, founded });
     const effect = applyEpisode({ episode, anomaly: before, id }, frame, this.#wallNowMs);
     const isFounder = effect.anomaly?.founder?.episodeId === frame.episodeId;
     if (effect.episode !== undefined && !isFounder) this.#keepEpisode(frame.episodeId, effect.episode, episode === undefined);
@@ -124,7 +125,7 @@ export class VerdictDraft {
   reopen(places: readonly AnomalyKey[]): void {
     for (const { tenant, id } of places) {
       const before = this.#read(tenant, id);
-      if (before === undefined || !isQuiet(before)) continue;
+      if (before === undefined || !isQuiet(before) || this.#openAnomaly(openKeyOf(before)) !== undefined) continue;
       const read = (of: string, other: string) => this.#read(of, other);
       const { anomaly, raised } = this.#alerts.take({ kind: "joined", anomaly: reopened(before) }, before, read);
       for (const each of [...raised, ...(anomaly === undefined ? [] : [anomaly])]) this.#keepAnomaly(each, openKeyOf(each), true);
@@ -213,9 +214,10 @@ export class VerdictDraft {
   /** `founded` is the anomaly that the frame would open, where it is stored already. */
   #anomalyOf(
     openKey: string,
+    frame: EpisodeFrame,
     { episode, founded }: { readonly episode: Episode | undefined; readonly founded: Anomaly | undefined },
   ): Anomaly | undefined {
-    if (episode === undefined) return this.#openAnomaly(openKey) ?? this.#quietAnomaly(openKey) ?? founded;
+    if (episode === undefined) return this.#openAnomaly(openKey) ?? this.#quietAnomaly(openKey, frame) ?? founded;
     return episode.anomalyId === founded?.id ? founded : this.#read(episode.tenant, episode.anomalyId);
   }
 
@@ -232,11 +234,11 @@ export class VerdictDraft {
     return this.#book.read(place);
   }
 
-  /** One that was ended while it went on, and still does. */
-  #quietAnomaly(openKey: string): Anomaly | undefined {
+  /** One that was ended while it went on, and still does: what its own stream finds anew was back meanwhile, and is none of it. */
+  #quietAnomaly(openKey: string, frame: EpisodeFrame): Anomaly | undefined {
     const place = this.#book.quiet.find(openKey);
     const anomaly = place === undefined ? undefined : this.#read(place.tenant, place.id);
-    return anomaly !== undefined && isQuiet(anomaly) ? anomaly : undefined;
+    return anomaly !== undefined && isQuiet(anomaly) && !isOfStreamBack(anomaly, frame) ? anomaly : undefined;
   }
 
   /** The frame that changed it has its pair and direction, and so its key. */

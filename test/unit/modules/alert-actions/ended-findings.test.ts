@@ -51,6 +51,21 @@ describe("what was resolved by hand while it is still so", () => {
     expect(await alerts(rig)).toMatchObject([{ state: "firing", pages: 2, resolved_by: null }]);
   });
 
+  it("is news again once its own stream was over, while another of its pair goes on (point 3)", async () => {
+    const rig = await open();
+    const another = episode({ episodeId: "a".repeat(32), attributes: { pod: "a" }, z: 5 });
+    await rig.take(episode({ z: 7 }), another);
+    await resolve(rig, (await alerts(rig))[0].alert_id);
+    rig.nowMs += MINUTE;
+    await rig.take(episode({ transition: "close" }), further(rig));
+    expect(await alerts(rig)).toMatchObject([{ state: "resolved", pages: 1 }]);
+    rig.nowMs += MINUTE;
+    await rig.take(episode({ z: 7, startedAtMs: rig.nowMs, episodeId: "d".repeat(32) }));
+    expect(await alerts(rig)).toMatchObject([{ state: "firing", pages: 2, resolved_by: null, open_anomalies: 1 }]);
+    await cycles(rig, 90);
+    expect(await alerts(rig, { state: "firing" })).toMatchObject([{ open_anomalies: 1 }]);
+  });
+
   it("stays quiet beyond the dedup age where its service sends nothing", async () => {
     const { rig } = await resolved();
     await cycles(rig, 90);
