@@ -6,7 +6,7 @@ const WINDOW_MS = 300_000;
 /** Services that make a cascade. */
 export const CASCADE_SERVICES_MIN = 3;
 
-/** A service with an open episode; the earliest counts where it has several. */
+/** An open episode of a service, which may have several: what it has had for long says nothing of what it falls with now. */
 export interface ServiceOnset {
   readonly serviceId: string;
   readonly onsetMs: number;
@@ -30,7 +30,7 @@ export interface Cascade {
 
 /** Cascades among the open episodes of one tenant and environment, each service in one at most; largest first. */
 export function findCascades(onsets: readonly ServiceOnset[], calls: readonly Call[]): Cascade[] {
-  let left = earliest(onsets);
+  let left = [...onsets].sort(byOnset);
   const found: Cascade[] = [];
   for (;;) {
     const group = largestGroup(left, calls);
@@ -39,12 +39,6 @@ export function findCascades(onsets: readonly ServiceOnset[], calls: readonly Ca
     const taken = new Set(group.map(({ serviceId }) => serviceId));
     left = left.filter(({ serviceId }) => !taken.has(serviceId));
   }
-}
-
-function earliest(onsets: readonly ServiceOnset[]): ServiceOnset[] {
-  const first = new Map<string, number>();
-  for (const { serviceId, onsetMs } of onsets) first.set(serviceId, Math.min(onsetMs, first.get(serviceId) ?? Number.POSITIVE_INFINITY));
-  return [...first].map(([serviceId, onsetMs]) => ({ serviceId, onsetMs })).sort(byOnset);
 }
 
 /** The largest connected group whose onsets lie within the window; of equals the earliest. */
@@ -56,9 +50,16 @@ function largestGroup(onsets: readonly ServiceOnset[], calls: readonly Call[]): 
     while (to < onsets.length && (onsets[to] as ServiceOnset).onsetMs - first.onsetMs <= WINDOW_MS) to++;
     // A window that ends where the one before did holds nothing that the other did not.
     if (from > 0 && to === before) return;
-    for (const group of components(onsets.slice(from, to), calls)) if (group.length > best.length) best = group;
+    for (const group of components(earliest(onsets.slice(from, to)), calls)) if (group.length > best.length) best = group;
   });
   return best;
+}
+
+/** The first onset of each service, of those in order. */
+function earliest(onsets: readonly ServiceOnset[]): ServiceOnset[] {
+  const first = new Map<string, ServiceOnset>();
+  for (const onset of onsets) if (!first.has(onset.serviceId)) first.set(onset.serviceId, onset);
+  return [...first.values()];
 }
 
 function components(onsets: readonly ServiceOnset[], calls: readonly Call[]): ServiceOnset[][] {

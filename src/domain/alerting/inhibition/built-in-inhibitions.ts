@@ -5,6 +5,7 @@ import { ownMember } from "../../../core/collections/own-member.ts";
 import type { Hold } from "../hold.ts";
 import type { Labels } from "../label-matcher.ts";
 import { type Alert, takesIn } from "../paging/alert.ts";
+import { isConfirmedAlert } from "../paging/confirmation-gate.ts";
 import type { ActiveInhibitions } from "../paging/paging-sources.ts";
 
 /** The rules that hold for every tenant. */
@@ -20,9 +21,9 @@ export const INHIBITIONS: ActiveInhibitions = {
   },
 };
 
-/** Whether an alert may hold others back while it fires: few may, and every finding asks them. */
-export function mayInhibit({ state }: Alert): boolean {
-  return state.key.family === "cascade";
+/** Whether an alert may hold others back while it fires: few may, and every finding asks them. One that waits for its confirmation itself, by what is found of its members, does not. */
+export function mayInhibit(alert: Pick<Alert, "state" | "heldBy">): boolean {
+  return alert.state.key.family === "cascade" && isConfirmedAlert(alert);
 }
 
 function holdOf({ state, services }: Alert, labels: Labels): Hold | undefined {

@@ -40,6 +40,7 @@ export class AlertsByState {
     this.#resolved.delete(id);
     put(this.#firing, alert);
     if (mayInhibit(alert)) put(this.#inhibiting, alert);
+    else remove(this.#inhibiting, key.tenant, id);
   }
 
   remove(tenant: string, id: string): void {

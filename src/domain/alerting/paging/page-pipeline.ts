@@ -27,7 +27,7 @@ import { rcaCooldownGate } from "../rca-cooldown.ts";
 import { severityOf } from "../severity.ts";
 import { type Alert, type AlertChange, beginOfAlert, isFiring, peakOf, withChange, withMember } from "./alert.ts";
 import { chosenAlert, isOwnProblem, memberUpdate } from "./alert-choice.ts";
-import { CONFIRMATION_GATE, confirmationGate, needsConfirmation } from "./confirmation-gate.ts";
+import { CONFIRMATION_GATE, confirmationGate, isConfirmedAlert, needsConfirmation } from "./confirmation-gate.ts";
 import { familyOfDetector } from "./detector-family.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
@@ -211,10 +211,30 @@ function isAskedAgain(alert: Alert, nowMs: number): boolean {
   return alert.snooze === null ? alert.heldBy !== null : nowMs >= alert.snooze.untilMs;
 }
 
-/** Confirmation of the service whose findings an alert stands for: that of its key, or of a cascade's peak. */
-function alertConfirmation({ state, peak }: Alert, { confirmations }: PagingSources, memory: PagingMemory, nowMs: number): GateResult {
-  const place = placeText({ ...state.key, serviceId: peak.serviceId });
-  return confirmationGate(place, confirmations, memory.signals(place), nowMs);
+/** Confirmation of a finding: of its service, or of those of a cascade, whose alerts close into its own. */
+function findingConfirmation({ finding, sources, memory }: AskedCase, members: readonly Alert[]): GateResult {
+  const { services, serviceId, atMs } = finding;
+  if (members.some(isConfirmedAlert)) return holds(CONFIRMATION_GATE, true);
+  return confirmationOfAny(finding, services.length > 0 ? services : [serviceId], sources, memory, atMs);
+}
+
+/** Confirmation of the services whose findings an alert stands for: that of its peak, or all of a cascade's. */
+function alertConfirmation({ state, peak, services }: Alert, sources: PagingSources, memory: PagingMemory, nowMs: number): GateResult {
+  return confirmationOfAny(state.key, services.length > 0 ? services : [peak.serviceId], sources, memory, nowMs);
+}
+
+function confirmationOfAny(
+  { tenant, environment }: Pick<Finding, "tenant" | "environment">,
+  services: readonly string[],
+  { confirmations }: PagingSources,
+  memory: PagingMemory,
+  nowMs: number,
+): GateResult {
+  const isConfirmed = services.some((serviceId) => {
+    const place = placeText({ tenant, environment, serviceId });
+    return confirmationGate(place, confirmations, memory.signals(place), nowMs).passed;
+  });
+  return holds(CONFIRMATION_GATE, isConfirmed);
 }
 
 /** Analysis is due for every new anomaly outside the cooldown of its pair, whether it pages or not. */
@@ -282,9 +302,8 @@ function fire(of: AskedCase, tier: Tier): Fired {
     needsConfirmation(family) &&
     finding.isRare !== true &&
     finding.serviceId !== DRILL_SERVICE
-  ) {
-    gates.push(confirmationGate(of.place, sources.confirmations, memory.signals(of.place), atMs));
-  }
+  )
+    gates.push(findingConfirmation(of, first === undefined ? others : [first, ...others]));
   const asked = holdGates({ tenant: finding.tenant, labels, openedAtMs: effect.alert.createdAtMs }, sources, memory, atMs);
   gates.push(...asked.gates);
   const last = effect.kind === "renewed" ? undefined : newest;

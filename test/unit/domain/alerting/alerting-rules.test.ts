@@ -183,6 +183,11 @@ describe("cascade", () => {
       findCascades(onsets(["payment", 0], ["checkout", 1], ["web", ms]), calls)[0]?.members.length ?? 0;
     expect([300_000 - 1, 300_000, 300_000 + 1].map(members)).toEqual([3, 3, 0]);
   });
+  it("takes in a service that fails anew, whatever of it is open since long before", () => {
+    const old = onsets(["payment", -3_600_000], ["checkout", -1_800_000]);
+    const [cascade] = findCascades([...old, ...onsets(["payment", 0], ["checkout", 1], ["web", 2])], calls);
+    expect(cascade).toMatchObject({ members: ["payment", "checkout", "web"], firstOnsetMs: START });
+  });
   it("goes to whom the others call, even if it was seen last", () => {
     const [cascade] = findCascades(onsets(["web", 0], ["checkout", 1000], ["payment", 2000], ["database", 3000]), calls);
     expect(cascade).toMatchObject({ root: "database", orderedShare: 0 });

@@ -1,6 +1,7 @@
 // Services that fail together through the pipeline to a page: one alert while it takes its members in, and pages of their own behind the dedup age.
 import { describe, expect, it } from "vitest";
 import { INHIBITIONS } from "../../../../src/domain/alerting/inhibition/built-in-inhibitions.ts";
+import type { Alert } from "../../../../src/domain/alerting/paging/alert.ts";
 import type { PageDecision } from "../../../../src/domain/alerting/paging/page-decision.ts";
 import { ServiceConfirmations } from "../../../../src/domain/alerting/paging/service-confirmations.ts";
 import { PagingRig, PAGING_START_MS as START } from "../../../support/paging-rig.ts";
@@ -8,6 +9,12 @@ import { PagingRig, PAGING_START_MS as START } from "../../../support/paging-rig
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const CASCADE = { detector: "cascade", metricName: "service.cascade", z: 5.1, services: ["database", "checkout", "web"] };
+
+/** Scope of what a decision is on. */
+function scopeOf(rig: PagingRig, { alertId }: PageDecision) {
+  const { tenant, environment } = (rig.memory.alert(alertId as string) as Alert).state.key;
+  return { tenant, environment };
+}
 
 describe("cascade", () => {
   it("takes in what its members find while it fires, and is one alert", () => {
@@ -100,14 +107,36 @@ describe("cascade", () => {
     expect(rig.memory.alert(first.alertId as string)?.open).toBe(1);
   });
 
-  it("that nobody was told of the members of pages itself, and they close into it", () => {
-    const rig = new PagingRig({ confirmations: new ServiceConfirmations() });
+  it("waits while all that is found of its members waits for confirmation, and they close into it", () => {
+    const confirmations = new ServiceConfirmations();
+    const rig = new PagingRig({ confirmations, inhibitions: INHIBITIONS });
     const held = rig.fire({ serviceId: "web" });
     expect(held.suppressedBy).toBe("confirmation");
     const { decision } = rig.outcome({ ...CASCADE, serviceId: "database", atMs: START + MINUTE });
-    expect(decision).toMatchObject({ outcome: "paged", family: "cascade" });
+    expect(decision).toMatchObject({ outcome: "suppressed", suppressedBy: "confirmation", family: "cascade" });
     expect(rig.memory.alert(held.alertId as string)?.mergedInto).toBe(decision.alertId);
     expect(rig.again(START + 2 * MINUTE)).toEqual([]);
+    const pair = { serviceId: "checkout", metricName: "latency", direction: null } as const;
+    confirmations.take({ ...pair, ...scopeOf(rig, decision), isAlone: true, side: 0 }, START + 3 * MINUTE);
+    expect(rig.again(START + 3 * MINUTE)).toMatchObject([{ outcome: "paged", alertId: decision.alertId }]);
+  });
+
+  it("of what waits is told with the first finding of a member that is confirmed, and keeps none back until then", () => {
+    const rig = new PagingRig({ confirmations: new ServiceConfirmations(), inhibitions: INHIBITIONS });
+    rig.fire({ serviceId: "web" });
+    const cascade = rig.fire({ ...CASCADE, serviceId: "database", atMs: START + MINUTE });
+    const weak = rig.fire({ serviceId: "checkout", metricName: "latency", atMs: START + 2 * MINUTE });
+    expect(weak).toMatchObject({ suppressedBy: "confirmation", alertId: cascade.alertId });
+    const strong = rig.fire({ serviceId: "checkout", metricName: "errors", isRare: true, atMs: START + 3 * MINUTE });
+    expect(strong).toMatchObject({ outcome: "paged", alertId: cascade.alertId });
+    expect(rig.memory.alert(cascade.alertId as string)).toMatchObject({ pages: 1, heldBy: null, peak: { metricName: "service.cascade" } });
+  });
+
+  it("of which a member was confirmed, though something else holds it, waits for nothing", () => {
+    const rig = new PagingRig({ confirmations: new ServiceConfirmations(), groupWaitMs: 10_000 });
+    rig.fire({ serviceId: "search", isRare: true });
+    expect(rig.fire({ serviceId: "web", isRare: true, atMs: START + 1 }).suppressedBy).toBe("group_wait");
+    expect(rig.fire({ ...CASCADE, serviceId: "database", atMs: START + 2 }).outcome).toBe("paged");
   });
 
   it("leaves alone what fires since long before, and what people and other systems say", () => {

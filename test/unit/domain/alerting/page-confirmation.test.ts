@@ -109,7 +109,7 @@ describe("the gate of confirmation", () => {
     expect([fire("z_score", 99, false), fire("adaptive", 99, false)]).toEqual(["suppressed", "suppressed"]);
   });
 
-  it.each(["saturation", "slo_burn", "stale_service", "cascade", "external", "manual", "logs"])("asks nothing of %s", (detector) => {
+  it.each(["saturation", "slo_burn", "stale_service", "external", "manual", "logs"])("asks nothing of %s", (detector) => {
     expect(rigOf().rig.fire({ detector, z: 5 }).outcome).toBe("paged");
   });
 
