@@ -59,7 +59,9 @@ export const RULE_TRIAL = z
     ),
     fired: COUNT.describe("alerts that fired"),
     pages: COUNT.describe("of them those that people would have been told"),
-    outcomes: COUNTS.describe("alerts by what became of them: paged, absorbed, logged, or the gate that held them back"),
+    outcomes: COUNTS.describe(
+      "alerts by what became of them: paged, absorbed, logged, open_already (one of the same labels, sent by a Prometheus or of another group, was open then and still is), or the gate that held them back",
+    ),
     routing: z.array(z.strictObject({ team: z.string().nullable(), channel: z.string(), pages: COUNT })),
     alerts: z
       .array(

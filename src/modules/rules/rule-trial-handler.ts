@@ -11,7 +11,7 @@ import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { INHIBITIONS } from "../../domain/alerting/inhibition/built-in-inhibitions.ts";
 import type { PageDecision } from "../../domain/alerting/paging/page-decision.ts";
 import { anomalyIdOf } from "../../domain/anomaly/anomaly.ts";
-import { webhookEpisode } from "../../domain/anomaly/webhook-alert.ts";
+import { alertFingerprint, webhookEpisode } from "../../domain/anomaly/webhook-alert.ts";
 import { type BacktestVariant, NO_FACTS } from "../../domain/backtest/history.ts";
 import { RequestCounts } from "../../domain/backtest/request-counts.ts";
 import { STAGE_SAMPLES, type TimedFrame } from "../../domain/backtest/timed-frames.ts";
@@ -79,12 +79,18 @@ async function answerOf(
 ) {
   const { tenant } = request.principal;
   const within = alerts.filter(({ endedMs }) => endedMs === null || endedMs > range.sinceMs);
-  const pages = await pagesOf(context, tenant, within, range);
+  const pages = await pagesOf(context, tenant, document, within, range);
   return trialView({ document, rules, pages, range });
 }
 
 /** What becomes of each alert on its way to a page. */
-async function pagesOf(context: RuleTrialContext, tenant: string, alerts: readonly TriedAlert[], range: TrialRange): Promise<TriedPage[]> {
+async function pagesOf(
+  context: RuleTrialContext,
+  tenant: string,
+  document: RuleGroupDocument,
+  alerts: readonly TriedAlert[],
+  range: TrialRange,
+): Promise<TriedPage[]> {
   const opened = alerts.map((alert) => frameOf(tenant, alert, "firing", alert.firedMs));
   const frames: TimedFrame[] = alerts.flatMap((alert, index) => {
     const stage = STAGE_SAMPLES;
@@ -96,9 +102,20 @@ async function pagesOf(context: RuleTrialContext, tenant: string, alerts: readon
   const byAnomaly = groupBy(decisions, ({ anomalyId }) => anomalyId);
   return mapInSlices(
     alerts.map((alert, index) => ({ alert, frame: opened[index] as EpisodeFrame })),
-    ({ alert, frame }) => ({ alert, ...outcomeOf(byAnomaly.get(anomalyIdOf(frame)) ?? [], frame, context.channels) }),
+    ({ alert, frame }) => {
+      if (isOpenAlready(context, tenant, document.name, alert)) return { alert, ...OPEN_ALREADY };
+      return { alert, ...outcomeOf(byAnomaly.get(anomalyIdOf(frame)) ?? [], frame, context.channels), isOpenAlready: false };
+    },
     context.pause,
   );
+}
+
+const OPEN_ALREADY = { decision: null, team: null, channels: [], isOpenAlready: true } as const;
+
+/** Whether an alert of the same labels, of a Prometheus or of another group, was open when this one fired, and is still: it would have been the same. */
+function isOpenAlready({ state }: RuleTrialContext, tenant: string, group: string, { labels, firedMs }: TriedAlert): boolean {
+  if (state.configured.ruleAlerts.has(tenant, group, labels)) return false;
+  return state.anomalies.openEpisodes.under(alertFingerprint(tenant, labels)).some(({ startedAtMs }) => startedAtMs <= firedMs);
 }
 
 function frameOf(tenant: string, { labels, annotations, firedMs }: TriedAlert, status: "firing" | "resolved", atMs: number): EpisodeFrame {

@@ -12,6 +12,8 @@ export interface TriedPage {
   readonly decision: PageDecision | null;
   readonly team: string | null;
   readonly channels: readonly string[];
+  /** It would have been the same as an alert that is open. */
+  readonly isOpenAlready: boolean;
 }
 
 interface Trial {
@@ -47,7 +49,8 @@ function isPage({ decision }: TriedPage): boolean {
   return decision?.outcome === "paged";
 }
 
-function outcomeName({ decision }: TriedPage): string | null {
+function outcomeName({ decision, isOpenAlready }: TriedPage): string | null {
+  if (isOpenAlready) return "open_already";
   if (decision === null) return null;
   return decision.outcome === "suppressed" ? decision.suppressedBy : decision.outcome;
 }

@@ -1,6 +1,7 @@
 // What the handlers of rules use.
 import type { Changing } from "../access/changes.ts";
 import type { AlertBooks } from "../alerts/alerts-context.ts";
+import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import type { Routes } from "../notification/routes.ts";
 import type { Using } from "../queries/query-context.ts";
 import type { PatternHolders } from "../silences/pattern-room.ts";
@@ -18,6 +19,6 @@ export type RulesContext = Using<"nowMs" | "pause" | "yieldTurn", unknown, RuleB
 
 /** What a trial uses: the rules of those whom it would tell. */
 export type RuleTrialContext = WorkingOnRules &
-  Using<"nowMs" | "options" | "pause" | "yieldTurn", AlertBooks, PatternHolders & WatchdogBooks> & {
+  Using<"nowMs" | "options" | "pause" | "yieldTurn", AlertBooks & AnomalyBooks, PatternHolders & WatchdogBooks & RuleBooks> & {
     readonly channels: { readonly routes: Pick<Routes, "route" | "subject"> };
   };

@@ -68,6 +68,20 @@ describe("a trial of a group", () => {
     expect(await trial(rig, () => found(), 1, "groups: [{name: a, rules: [{alert: A, exp: b}]}]")).toMatchObject({ status: 400 });
   });
 
+  it("says of an alert that somebody else has open since before that it would have been the same", async () => {
+    const rig = await Rig.open();
+    const labels = { alertname: "Down", job: "shop", severity: "critical" };
+    const startsAt = new Date(rig.nowMs - 2 * HOUR_MS).toISOString();
+    const sent = { version: "4", alerts: [{ status: "firing", labels, annotations: {}, startsAt }] };
+    expect((await rig.ask("alertWebhook", {}, {}, "default", JSON.stringify(sent))).status).toBe(200);
+    await rig.drain();
+    const { body } = await trial(rig, () =>
+      found(alert(labels, rig.nowMs - HOUR_MS, null), alert(labels, rig.nowMs - 3 * HOUR_MS, rig.nowMs - 2.5 * HOUR_MS)),
+    );
+    expect(body.alerts.map(({ outcome }: { outcome: string }) => outcome)).toEqual(["open_already", "paged"]);
+    expect([body.fired, body.pages, body.outcomes]).toEqual([2, 1, { open_already: 1, paged: 1 }]);
+  });
+
   it("shows the first of many alerts and counts all", async () => {
     const rig = await Rig.open();
     const many = Array.from({ length: RULE_TRIAL_ALERTS_SHOWN_MAX + 1 }, (_, at) =>
