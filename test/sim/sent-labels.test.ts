@@ -178,7 +178,7 @@ class Rig {
     };
     const { series } = this.server;
     const reader = { get: series.get.bind(series), range: series.range.bind(series), renew: () => undefined };
-    return new TenantIndex("default", { source: new EngineSource(this.#engines, ask), reader });
+    return new TenantIndex("default", { source: new EngineSource(this.#engines, ask), reader, collect: () => {} });
   }
 
   /** Labels of the streams that left it. */

@@ -29,7 +29,7 @@ export async function queriedSeries(server: SimulatedServer, selector: string): 
   const { series } = server;
   const reader = { get: series.get.bind(series), range: series.range.bind(series), renew: () => undefined };
   const source = new EngineSource(server.engines, ask);
-  const index = new TenantIndex("default", { source, reader });
+  const index = new TenantIndex("default", { source, reader, collect: () => {} });
   const run: StreamSelectorDependencies["run"] = async (_call, _budget, evaluating) => finish(evaluating);
   const dependencies = { indexes: { fresh: () => index.fresh() }, source, reader, run } as unknown as StreamSelectorDependencies;
   const budget = new QueryBudget(() => 0);

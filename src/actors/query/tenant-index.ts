@@ -23,7 +23,12 @@ const ENVIRONMENT = "environment";
 export interface TenantIndexDependencies {
   readonly source: EngineSource;
   readonly reader: StoreReader & Pick<LmdbReader, "renew">;
+  /** Gives back what the making of a large index has left: names and pages of all its series. */
+  readonly collect: () => void;
 }
+
+/** Series of an index the making of which leaves 10 MB and more. */
+const COLLECTED_FROM = 10_000;
 
 /** Series that may be there no more before all are read again: of each series that is there a third. */
 const GONE_SHARE = 1 / 3;
@@ -95,6 +100,7 @@ export class TenantIndex {
     await this.#addCold(index);
     this.#index = index;
     this.#cursors = cursors;
+    if (index.size >= COLLECTED_FROM) this.#dependencies.collect();
   }
 
   async #addHot(index: SeriesIndex, engine: number): Promise<void> {

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { systemClock } from "../../adapters/platform/clock.ts";
 import { yieldQueries } from "../../adapters/platform/engine-priority.ts";
-import { collectWhenIdle } from "../../adapters/platform/idle-collection.ts";
+import { collectNow, collectWhenIdle } from "../../adapters/platform/idle-collection.ts";
 import { LmdbReader } from "../../adapters/storage/lmdb-reader.ts";
 import { Mailbox, type MessagePort } from "../../adapters/threads/mailbox.ts";
 import { Requests } from "../../adapters/threads/requests.ts";
@@ -114,7 +114,7 @@ function run({ dataDir, engines, options, mainPort, coordinatorPort }: QueryWork
   const source = new EngineSource(engines, ask);
   const memory = new QueryMemory(options.memoryBytesMax, options.runningMax);
   const scheduler = new SliceScheduler({ sliceMs: PROMQL_SLICE_MS }, { memory, monotonicMs });
-  const indexes = new TenantIndexes({ source, reader });
+  const indexes = new TenantIndexes({ source, reader, collect: collectNow });
   const selector = new StreamSelector({ indexes, source, reader, run: (...work) => scheduler.run(...work) });
   const dependencies: CallDependencies = { options, selector, reader, memory, scheduler, metadata, wallMs, monotonicMs };
   const take = async (call: PromqlCall) => {

@@ -83,10 +83,7 @@ export function idleCollection({ returnFree = false } = {}): IdleCollection {
     },
     heapBytes: () => getHeapStatistics().total_heap_size,
     usedBytes: () => getHeapStatistics().used_heap_size,
-    collect: () => {
-      collectHeap();
-      if (returnFree) returnFreeMemory();
-    },
+    collect: returnFree ? collectNow : collectHeap,
   });
 }
 
@@ -94,6 +91,12 @@ export function idleCollection({ returnFree = false } = {}): IdleCollection {
 export function collectWhenIdle(options?: { readonly returnFree?: boolean }): void {
   const collection = idleCollection(options);
   every(LOOK_MS, task("the collection of an idle heap"), () => collection.look()).unref();
+}
+
+/** Collects the calling thread's heap, and gives back what the C library holds free: for a thread that has just done with what it will not need again. It stands for 100 ms and more. */
+export function collectNow(): void {
+  collectHeap();
+  returnFreeMemory();
 }
 
 /**
