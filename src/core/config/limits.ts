@@ -356,7 +356,7 @@ export const PILLAR_HISTORIES_PER_COMMIT = 250;
 export const VECTORIZER_BUSY_SHARE = 0.2;
 export const VECTORIZER_REST_MS_MAX = 20;
 
-/** Pairs whose long baselines make one page of 52 KB: a partition of few streams wastes little, and a row of the store holds as many. */
+/** Pairs whose long baselines make one page of 74 KB: a partition of few streams wastes little, and a row of the store holds as many. */
 export const LONG_BASELINE_PAGE_PAIRS = 16;
 /** Values that a pass gives to long baselines in one visit of a service, at 4 us, and streams that it looks at without new values, at 0.1 us. */
 export const LONG_BASELINE_VALUES_PER_VISIT = 64;

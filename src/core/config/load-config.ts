@@ -223,7 +223,7 @@ export const SETTINGS = [
     200_000,
     0,
     5_000_000,
-    "streams with a long baseline, 3.3 KiB each; further ones are judged by their window alone",
+    "streams with a long baseline, 4.5 KiB each; further ones are judged by their window alone",
   ),
   choice("SATURATION_DETECTOR_ENABLED", ["true", "false"], "whether bounded series are watched for running full"),
   real(

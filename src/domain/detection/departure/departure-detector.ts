@@ -3,6 +3,7 @@
 import { DAY_MS, HOUR_MS } from "../../../core/time/durations.ts";
 import { RECENT_VALUES } from "../rolling/recent-values.ts";
 import { areFewByChance, countSd, NOTHING, ONE_EVENT_SD } from "./counted-values.ts";
+import { FarOnsets } from "./far-onsets.ts";
 import { type Departure, KNOWN_DEPARTURES_WORDS, KnownDepartures, type KnownReason, MORE_DEPARTURES_WORDS } from "./known-departures.ts";
 import { LEARNED_SEASON_WORDS, LearnedSeason } from "./learned-season.ts";
 import { LOCAL_LEVELS_WORDS, LocalLevels, mix, SD_PER_MEAN_DEVIATION } from "./local-levels.ts";
@@ -10,6 +11,7 @@ import { hasStayed, isTaken } from "./new-level.ts";
 import { OWN_TAIL_WORDS } from "./own-tail.ts";
 import { OwnTails } from "./own-tails.ts";
 import { pagesPerValue, shareOfOne } from "./page-budget.ts";
+import { PAIRED_SEASONS_DOUBLES, PairedSeasons } from "./paired-seasons.ts";
 import { isFallToNothing, isTurnOfHours } from "./recurrence.ts";
 import { isBurstLong } from "./short-departures.ts";
 import type { ValueMoment } from "./value-moment.ts";
@@ -44,8 +46,6 @@ const SMALL_MOVE_SHARE = 0.05;
 const BRIEF_MS_MAX = 1.5 * HOUR_MS;
 /** Multiple of the bar from which on a departure is reported at once while a new instance warms up, or on an unusual day. */
 const LENIENT_BAR = 3;
-/** Weight of a value in how often a series goes far out: that is what it has done in a day and a half of minutes. */
-const ONSET_WEIGHT = 1 / 2000;
 const PEAK_VALUES = 30;
 
 /** Numbers of the head. */
@@ -62,9 +62,7 @@ const TO = 13;
 const SIDE = 14;
 const BUSY = 15;
 const KNOWN_UNTIL = 16; // one that is no news may last until then
-/** Share of the values with which the series went far out by itself, to each side. */
-const ONSETS_ABOVE = 18;
-const ONSETS_BELOW = 19;
+const ONSETS = 18;
 const HEAD_WORDS = 20;
 
 const AT_REST = 0;
@@ -75,7 +73,9 @@ const KNOWN = 2; // as the series does: it is no news
 export const DEPARTURE_DETECTOR_WORDS =
   HEAD_WORDS + LOCAL_LEVELS_WORDS + LEARNED_SEASON_WORDS + KNOWN_DEPARTURES_WORDS + 2 * OWN_TAIL_WORDS;
 /** Numbers of its second part, which came later. */
-export const MORE_DEPARTURE_DETECTOR_WORDS = MORE_DEPARTURES_WORDS + 2;
+export const MORE_DEPARTURE_DETECTOR_WORDS = MORE_DEPARTURES_WORDS + 2 + PAIRED_SEASONS_DOUBLES;
+/** Of these, what pairs had before two periods at once were known. */
+export const FORMER_MORE_DEPARTURE_DETECTOR_WORDS = MORE_DEPARTURES_WORDS + 2;
 /** Of what waits: the side to which the newest value lies so far that the next one decides, and the furthest of the values in a row that are far out, signed; 0 for none. */
 const WAITING_SIDE = 0;
 const FAR_PEAK = 1;
@@ -88,8 +88,10 @@ export class DepartureDetector {
   readonly #levels: LocalLevels;
   readonly #steps: ValueSteps;
   readonly #season: LearnedSeason;
+  readonly #paired: PairedSeasons;
   readonly #known: KnownDepartures;
   readonly #tails: OwnTails;
+  readonly #onsets: FarOnsets;
   /** Value that was expected, the standard deviation of such values, and the bar in these. */
   expected = 0;
   sd = 0;
@@ -110,6 +112,7 @@ export class DepartureDetector {
   #isOfSeason = false;
   #isEdge = false;
   #isMissed = false;
+  #isRow = false; // the size is that of values in a row
   #isStill = false; // the series strays by less than the least that its sd is taken for
   /** Why a departure at hand is no news. */
   known: KnownReason | null = null;
@@ -117,13 +120,15 @@ export class DepartureDetector {
 
   constructor(words: Float64Array, more: Float64Array) {
     this.#words = words;
-    this.#waits = more.subarray(MORE_DEPARTURES_WORDS);
+    this.#waits = more.subarray(MORE_DEPARTURES_WORDS, FORMER_MORE_DEPARTURE_DETECTOR_WORDS);
+    this.#paired = new PairedSeasons(more.subarray(FORMER_MORE_DEPARTURE_DETECTOR_WORDS));
     let used = 0;
     const take = (count: number): Float64Array => {
       used += count;
       return words.subarray(used - count, used);
     };
     this.#steps = new ValueSteps(take(HEAD_WORDS));
+    this.#onsets = new FarOnsets(words.subarray(ONSETS, HEAD_WORDS));
     this.#levels = new LocalLevels(take(LOCAL_LEVELS_WORDS));
     this.#season = new LearnedSeason(take(LEARNED_SEASON_WORDS));
     this.#known = new KnownDepartures(take(KNOWN_DEPARTURES_WORDS), more);
@@ -160,25 +165,10 @@ export class DepartureDetector {
     return this.#words[STATE] === KNOWN || this.#known.find(this.#departure(value, this.#newest)) !== null;
   }
 
-  /**
-   * Whether the newest values to a side are together as rare as one that departs: what is nothing special for the series once is nothing special twice in a row
-   * either, where it is that often. Where the series goes far out by itself with one of r values, k of them have the probability r^k; of a heavy tail, each must be
-   * as far out as what it passes with the k-th root. `before` gives the values, the newest first.
-   */
+  /** Whether the newest values to a side are together as rare as one that departs. `before` gives the values, the newest first. */
   isRareInRow(side: 1 | -1, most: number, before: (back: number) => number): boolean {
-    const probability = this.#pageProbability;
     const sizeOf = (back: number) => (side * (before(back) - this.expected)) / this.sd;
-    let far = 0;
-    for (let back = 0; back < most; back++) if (sizeOf(back) >= DEPARTURE_MIN) far++;
-    if (far > 0 && (this.#words[side < 0 ? ONSETS_BELOW : ONSETS_ABOVE] as number) ** far > probability) return false;
-    const tail = this.#tails.to(side);
-    if (!tail.isHeavy) return true;
-    let least = Number.POSITIVE_INFINITY;
-    for (let back = 0; back < most; back++) {
-      least = Math.min(least, sizeOf(back));
-      if (least > 0 && back > 0 && least >= tail.passedWith(probability ** (1 / (back + 1)))) return true;
-    }
-    return false;
+    return this.#onsets.areRare({ side, most, probability: this.#pageProbability, far: DEPARTURE_MIN, sizeOf }, this.#tails.to(side));
   }
 
   /** Whether the newest value is of a level, or comes by a step, that the series has had. */
@@ -202,6 +192,7 @@ export class DepartureDetector {
     this.#newest = moment;
     this.#levels.forecast(moment.hour, moment.isBehindGap);
     this.#season.lookUp(timeMs, moment.intervalMs, this.#steps.jumpTo(value));
+    this.#paired.forecast(timeMs, value, moment);
     this.#measure(timeMs, value, moment);
     this.#weigh(value, moment);
     this.rejoins = moment.isBehindGap && !Number.isNaN(moment.hour) && this.isAtRest && this.evidence < 1;
@@ -253,26 +244,48 @@ export class DepartureDetector {
   moveTo(level: number, hour: number): void {
     this.settle(level, hour);
     this.#season.forget();
+    this.#paired.forget();
     this.#words[STATE] = AT_REST;
   }
 
-  #measure(timeMs: number, value: number, { intervalMs, newest }: ValueMoment): void {
+  #measure(timeMs: number, value: number, moment: ValueMoment): void {
+    const { intervalMs, newest } = moment;
     const season = this.#season.expected;
+    this.#isRow = false;
     this.#isMissed = this.#season.isMissedBy(newest, timeMs, intervalMs, DEPARTURE_MIN);
     if (this.#isMissed) return this.#compare(value, season, this.#season.spread, 0);
+    if (this.#paired.compete(this.#levels.error, this.#season.error)) this.#tails.restart();
+    if (this.#paired.speak) return this.#comparePaired(timeMs, value, moment);
     const isSeason = !Number.isNaN(season) && this.#season.error < SEASON_SHARE * this.#levels.error;
     const spread = isSeason ? Math.max(this.#season.spread, SEASON_SPREAD_SHARE * this.#season.error) : this.#levels.spread;
     this.#isOfSeason = isSeason && this.#season.error < SHARP_SEASON_SHARE * this.#levels.error;
     this.#compare(value, isSeason ? season : this.#levels.expected, spread);
     if (!isSeason && this.isAtRest) this.#widenAtEdge(value);
+    if (!isSeason && this.#paired.isCredible(this.#levels.error)) this.#allow(value, this.#paired.expected, this.#paired.spread);
     // A season that is no better than the level on the whole may still know of a rise that the level cannot: what either of them expects is no departure.
     if (isSeason || Number.isNaN(season) || this.#season.error > CREDIBLE_SHARE * this.#levels.error) return;
+    this.#allow(value, season, Math.max(this.#season.spread, SEASON_SPREAD_SHARE * this.#season.error));
+  }
+
+  /** What another forecast expects as well is no departure: the nearer of the two counts. */
+  #allow(value: number, other: number, spread: number): void {
     const { expected, sd, size } = this;
-    this.#compare(value, season, Math.max(this.#season.spread, SEASON_SPREAD_SHARE * this.#season.error));
+    this.#compare(value, other, spread);
     if (Math.abs(this.size) <= Math.abs(size)) return;
     this.expected = expected;
     this.sd = sd;
     this.size = size;
+  }
+
+  /** By two periods at once; values in a row that lie to one side say together what none of them does. */
+  #comparePaired(timeMs: number, value: number, moment: ValueMoment): void {
+    const paired = this.#paired;
+    this.#isOfSeason = paired.error < SHARP_SEASON_SHARE * this.#levels.error;
+    this.#compare(value, paired.expected, paired.spread);
+    this.#isRow = Math.abs(this.size) < DEPARTURE_MIN && paired.isRowOff(moment, timeMs, this.sd);
+    if (!this.#isRow) return;
+    this.sd /= Math.sqrt(paired.rowValues);
+    this.size = paired.rowMean / this.sd;
   }
 
   /** Counts stray more at a level that the hour has brought, and the value has come to, than their noise before has shown. */
@@ -321,14 +334,14 @@ export class DepartureDetector {
   #weigh(value: number, moment: ValueMoment): void {
     const size = Math.abs(this.size);
     this.bar = DEPARTURE_MIN * moment.caution;
-    const isFar = size >= DEPARTURE_MIN && this.isAtRest && !this.#isMissed && !Number.isNaN(moment.hour);
+    const isFar = size >= DEPARTURE_MIN && this.isAtRest && !this.#isMissed && !this.#paired.speak && !Number.isNaN(moment.hour);
     this.#isEdge = isFar && isTurnOfHours(value, this.expected, moment.hours.sides(moment.localMs, moment.isHolidayAt));
     // A habit that goes up from nothing goes on being one: the way back from an edge would be a fall to nothing.
     if (this.#isEdge && isFallToNothing(this.expected, value) && this.#known.find(this.#departure(value, moment))?.reason === "recurring")
       this.#isEdge = false;
     if (this.#areFewByChance() || this.isSmallMove || this.#isEdge || (this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
     else {
-      if (size >= this.bar && !this.#isMissed) this.bar = this.#barTo(this.size);
+      if (size >= this.bar && !this.#isMissed && !this.#isRow) this.bar = this.#barTo(this.size);
       this.evidence = size / this.bar;
     }
     this.chance = this.evidence < 1 ? 1 : this.#tails.to(this.size).chanceOf(size);
@@ -453,6 +466,7 @@ export class DepartureDetector {
     const tail = this.#tails.to(words[SIDE] as number);
     const isBurst = isBurstLong(endedMs - (words[STARTED] as number), intervalMs);
     if (words[STATE] === DEPARTED && isBurst && tail.isHeavy) tail.add(words[PEAK] as number);
+    if (isAccepted) this.#paired.settle(newest, this.levelValues);
     if (isAccepted && (words[STATE] === DEPARTED || isTaken(words[STARTED] as number, moment))) this.accepted = { from, to };
     words[STATE] = AT_REST;
     if (!isAccepted) return;
@@ -474,23 +488,13 @@ export class DepartureDetector {
     const off = Math.min(Math.abs(value - this.expected), count <= 20 ? Number.POSITIVE_INFINITY : LONG_CLIP * this.sd);
     if (count > 1) words[LONG_VARIANCE] = mix(words[LONG_VARIANCE] as number, off * off, Math.max(LONG_WEIGHT, 1 / count));
     const errorMax = 4 * SD_PER_MEAN_DEVIATION * Math.max(this.#levels.spread, SD_RELATIVE_MIN * Math.abs(this.expected), SD_MIN);
-    this.#learnOnset(count);
+    this.#onsets.learn(this.size, (this.#steps.previous - this.expected) / this.sd, DEPARTURE_MIN, count);
     // A small step of a series that hardly strays, as the turn of an hour, is its level at once: learned bit by bit, it would widen what it is taken to stray by.
     const isSmallStep = !isIncident && (this.#isEdge || (this.isSmallMove && Math.abs(this.size) >= DEPARTURE_MIN));
     if (isSmallStep) this.#levels.settle(value, hour, this.#isEdge ? this.countSd(value) / SD_PER_MEAN_DEVIATION : 0);
     this.#levels.learn(value, isIncident || isSmallStep, this.#steps.finest);
     this.#season.learn(timeMs, value, { count, intervalMs, isIncident: isStrange, errorMax });
+    this.#paired.learn(count, isIncident && this.#paired.isFormed, errorMax);
     if (this.#steps.learn(value, count, isIncident, this.#newest.counts)) this.#known.holdsLevel(value, timeMs);
-  }
-
-  /** Learns how often the series goes far out: values that go on with it do not count. */
-  #learnOnset(count: number): void {
-    const words = this.#words;
-    const before = (this.#steps.previous - this.expected) / this.sd;
-    const weight = Math.max(ONSET_WEIGHT, 1 / count);
-    const isAbove = this.size >= DEPARTURE_MIN && before < DEPARTURE_MIN;
-    const isBelow = this.size <= -DEPARTURE_MIN && before > -DEPARTURE_MIN;
-    words[ONSETS_ABOVE] = mix(words[ONSETS_ABOVE] as number, isAbove ? 1 : 0, weight);
-    words[ONSETS_BELOW] = mix(words[ONSETS_BELOW] as number, isBelow ? 1 : 0, weight);
   }
 }

@@ -82,6 +82,10 @@ export class OwnTail {
     largest[at] = size;
   }
 
+  restart(): void {
+    this.#words.fill(0);
+  }
+
   #fade(): void {
     for (let i = 0; i < LARGEST; i++) this.#largest[i] = FADED_SHARE * (this.#largest[i] as number);
   }

@@ -32,6 +32,13 @@ export class OwnTails {
     this.#below.add(Math.max(0, -size));
   }
 
+  /** Another forecast speaks from now on: how far values were off what was expected before says nothing of how far they are off it. */
+  restart(): void {
+    this.#above.restart();
+    this.#below.restart();
+    this.#far[0] = 0;
+  }
+
   /** A departure has begun: values in a row before it are no event of their own. */
   endRow(): void {
     this.#far[0] = 0;

@@ -5,6 +5,8 @@ import type { HourProfile } from "../seasonal/hour-profile.ts";
 /** Facts known of the time of a value. */
 export interface ValueMoment {
   readonly intervalMs: number;
+  /** Time since the value before it. */
+  readonly stepMs: number;
   /** Time by the clock on the wall, which habits go by. */
   readonly localMs: number;
   /** Usual value at this hour; NaN where that is not known. */

@@ -7,6 +7,7 @@ import {
   DEPARTING_VALUES,
   DEPARTURE_DETECTOR_WORDS,
   DepartureDetector,
+  FORMER_MORE_DEPARTURE_DETECTOR_WORDS,
   MORE_DEPARTURE_DETECTOR_WORDS,
 } from "../departure/departure-detector.ts";
 import { OWN_TAIL_WORDS, OwnTail, type TailEvidence } from "../departure/own-tail.ts";
@@ -76,10 +77,11 @@ const WORDS =
   DEPARTURE_DETECTOR_WORDS +
   LEVEL_TAIL_WORDS +
   LASTING_WORDS;
-/** Bytes of a pair's state as it was before more habits were kept: what came later stands behind it. */
-export const FORMER_PAIR_STATE_BYTES = 8 * WORDS + 4 * SAMPLES * SAMPLE_VALUES;
+const FIRST_STATE_BYTES = 8 * WORDS + 4 * SAMPLES * SAMPLE_VALUES;
+/** Bytes of a pair's state as it was before more habits were kept, and before two periods at once were known: what came later stands behind it. */
+export const FORMER_PAIR_STATES_BYTES = [FIRST_STATE_BYTES, FIRST_STATE_BYTES + 8 * FORMER_MORE_DEPARTURE_DETECTOR_WORDS];
 /** Bytes of a pair's state, everything included. */
-export const PAIR_STATE_BYTES = FORMER_PAIR_STATE_BYTES + 8 * MORE_DEPARTURE_DETECTOR_WORDS;
+export const PAIR_STATE_BYTES = FIRST_STATE_BYTES + 8 * MORE_DEPARTURE_DETECTOR_WORDS;
 
 /** One pair. Its whole state is `state`: store its bytes, and give them to the constructor to go on. */
 export class PairDetector {
@@ -108,8 +110,7 @@ export class PairDetector {
   #lenientUntilMs = 0;
   /** Time of the value before the newest one; 0 for none. */
   #lastMs = 0;
-  /** From that value to the newest one. */
-  #step = 0;
+  #step = 0; // from that value to the newest one
   /** The newest value is of a finding that goes on, and is no newer level than INCIDENT_MS: the baselines learn nothing of it. */
   #isFrozen = false;
   /** Level that the newest value has made the usual one. */
@@ -148,7 +149,7 @@ export class PairDetector {
     this.#gate = new AlertGate(take(GATE_WORDS));
     this.#profile = new HourProfile(take(HOUR_PROFILE_WORDS));
     this.#deployment = take(DEPLOYMENT_WORDS);
-    const more = new Float64Array(state, FORMER_PAIR_STATE_BYTES, MORE_DEPARTURE_DETECTOR_WORDS);
+    const more = new Float64Array(state, FIRST_STATE_BYTES, MORE_DEPARTURE_DETECTOR_WORDS);
     this.departure = new DepartureDetector(take(DEPARTURE_DETECTOR_WORDS), more);
     this.#levelTail = new OwnTail(take(OWN_TAIL_WORDS));
     this.#levelPeak = take(1);
@@ -205,22 +206,22 @@ export class PairDetector {
     const day = knownDays?.kindAt(localMs) ?? null;
     const isHoliday = day === "weekend";
     this.#lenientUntilMs = Math.max(around.warmUntilMs ?? 0, day === "unusual" ? endOfDay(localMs) - localMs + timeMs : 0);
-    const isLenient = timeMs < this.#lenientUntilMs;
     verdict.expected = this.#profile.expected(localMs, this.#valueMoments.count === 0 ? value : this.#valueMoments.mean, isHoliday);
     verdict.isOfKnownDay = this.#profile.knowsKindOfDay(localMs, this.#interval.ms, isHoliday);
     verdict.spike = this.#observeSpike(value);
     const hour = this.#profile.between(localMs, this.#interval.ms, isHoliday);
     const isSettling = this.#settles(timeMs, Math.max(deployedMs, around.changedMs ?? 0), hour);
     if ((around.changedMs ?? 0) > this.#lastMs) this.#moveTo(value, value - verdict.expected, hour);
-    const caution = isSettling || isLenient ? DEPLOYMENT_BAR : 1;
+    const caution = isSettling || timeMs < this.#lenientUntilMs ? DEPLOYMENT_BAR : 1;
     const moment = this.#moment;
     moment.intervalMs = this.#interval.ms;
+    moment.stepMs = timeMs - this.#lastMs;
     moment.localMs = localMs;
     moment.hour = hour;
     moment.caution = ((isSettling ? DEPLOYMENT_BAR : 1) * zThreshold) / Z_THRESHOLD_DEFAULT;
     moment.lenientUntilMs = this.#lenientUntilMs;
     moment.streams = streams;
-    moment.isBehindGap = this.#lastMs > 0 && timeMs - this.#lastMs > Math.max(GAP_MS, GAP_INTERVALS * this.#interval.ms);
+    moment.isBehindGap = this.#lastMs > 0 && moment.stepMs > Math.max(GAP_MS, GAP_INTERVALS * this.#interval.ms);
     moment.isCounter = around.isCounter === true;
     moment.counts = around.counts ?? 0;
     moment.acceptedMs = acceptedMs > 0 ? acceptedMs + this.#offsetMs(acceptedMs) : 0;

@@ -15,6 +15,7 @@ const IN_ROW_VALUES = 5;
 export function momentOf(hours: HourProfile, newest: RecentValues, isHolidayAt: (localMs: number) => boolean): Writable<ValueMoment> {
   return {
     intervalMs: 0,
+    stepMs: 0,
     localMs: 0,
     hour: Number.NaN,
     hours,

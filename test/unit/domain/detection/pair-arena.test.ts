@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { LONG_BASELINE_PAGE_PAIRS } from "../../../../src/core/config/limits.ts";
 import { unpackNonZeroWords } from "../../../../src/domain/codec/non-zero-words.ts";
 import { hashNumber, PAIR_BYTES, PairArena, type StoredPage } from "../../../../src/domain/detection/pair/pair-arena.ts";
-import { FORMER_PAIR_STATE_BYTES, PAIR_STATE_BYTES, PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
+import { FORMER_PAIR_STATES_BYTES, PAIR_STATE_BYTES, PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
 
 const PARTITION = 7;
 const hashOf = (stream: number) => Uint32Array.of(stream, stream + 1, stream + 2, stream + 3);
@@ -94,24 +94,27 @@ describe("the arena of long baselines", () => {
     expect(storedPages(other)).toEqual([page]);
   });
 
-  it("reads pages of pairs as they were before more habits were kept, which know no others then", () => {
-    const { arena, detector, numbers } = filled(LONG_BASELINE_PAGE_PAIRS);
-    const [page] = storedPages(arena) as [StoredPage];
-    const pages = new Uint32Array((LONG_BASELINE_PAGE_PAIRS * PAIR_BYTES) / 4);
-    unpackNonZeroWords(Uint8Array.from(page.bytes.subarray(8)), pages);
-    const formerBytes = PAIR_BYTES - (PAIR_STATE_BYTES - FORMER_PAIR_STATE_BYTES);
-    const plain = new Uint8Array(8 + LONG_BASELINE_PAGE_PAIRS * formerBytes);
-    new Uint32Array(plain.buffer, 0, 2).set([1, formerBytes]);
-    for (let i = 0; i < LONG_BASELINE_PAGE_PAIRS; i++)
-      plain.set(new Uint8Array(pages.buffer, i * PAIR_BYTES, formerBytes), 8 + i * formerBytes);
-    const other = new PairArena(detector.state);
-    expect(other.restore({ ...page, bytes: plain }, () => undefined)).toBe(true);
-    numbers.forEach((pair, stream) => {
-      other.load(pair);
-      expect([detector.count, detector.baseline.mean, other.count(pair)]).toEqual([stream + 1, stream, stream + 1]);
-      expect(new Uint8Array(detector.state, FORMER_PAIR_STATE_BYTES).every((byte) => byte === 0)).toBe(true);
-    });
-  });
+  it.each(FORMER_PAIR_STATES_BYTES)(
+    "reads pages of pairs whose state had %i bytes, and whose later parts know nothing then",
+    (stateBytes) => {
+      const { arena, detector, numbers } = filled(LONG_BASELINE_PAGE_PAIRS);
+      const [page] = storedPages(arena) as [StoredPage];
+      const pages = new Uint32Array((LONG_BASELINE_PAGE_PAIRS * PAIR_BYTES) / 4);
+      unpackNonZeroWords(Uint8Array.from(page.bytes.subarray(8)), pages);
+      const formerBytes = PAIR_BYTES - (PAIR_STATE_BYTES - stateBytes);
+      const plain = new Uint8Array(8 + LONG_BASELINE_PAGE_PAIRS * formerBytes);
+      new Uint32Array(plain.buffer, 0, 2).set([1, formerBytes]);
+      for (let i = 0; i < LONG_BASELINE_PAGE_PAIRS; i++)
+        plain.set(new Uint8Array(pages.buffer, i * PAIR_BYTES, formerBytes), 8 + i * formerBytes);
+      const other = new PairArena(detector.state);
+      expect(other.restore({ ...page, bytes: plain }, () => undefined)).toBe(true);
+      numbers.forEach((pair, stream) => {
+        other.load(pair);
+        expect([detector.count, detector.baseline.mean, other.count(pair)]).toEqual([stream + 1, stream, stream + 1]);
+        expect(new Uint8Array(detector.state, stateBytes).every((byte) => byte === 0)).toBe(true);
+      });
+    },
+  );
 
   it("stores a page without pairs as none", () => {
     const { arena, numbers } = filled(1);
