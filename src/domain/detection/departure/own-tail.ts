@@ -53,6 +53,8 @@ const LENGTH = LARGEST;
 const COUNT = LARGEST + 1;
 /** Multiple of anything that the series has done from which on a value is news to it, however heavy the tail seems: values of one event bend the exponent together. */
 const LARGEST_TIMES_MAX = 3;
+/** The same of one of several series, which is asked for what it passes more seldom: noise of Student's tails passes three times its largest of a day half as often again. */
+const LARGEST_TIMES_MAX_ALIKE = 4;
 /** Values of each of the series alike that one must have had before its own largest speaks for all of them. */
 const ALIKE_VALUES = 10;
 
@@ -130,6 +132,7 @@ export class OwnTail {
     if (used < TAIL_MIN || last <= 0) return 0;
     const passed = last * Math.max(1, used / (count * probability)) ** this.#exponentOf(used, last);
     const unseen = Math.max(1, (ALIKE_VALUES * (alike - 1)) / count) ** EXPONENT_MIN;
-    return Math.min(LARGEST_TIMES_MAX * unseen * (this.#largest[0] as number), passed);
+    const times = alike > 1 ? LARGEST_TIMES_MAX_ALIKE : LARGEST_TIMES_MAX;
+    return Math.min(times * unseen * (this.#largest[0] as number), passed);
   }
 }

@@ -1,12 +1,20 @@
 // What a series' own tail says of a departure.
 import { describe, expect, it } from "vitest";
 import { OWN_TAIL_WORDS, OwnTail } from "../../../../src/domain/detection/departure/own-tail.ts";
+import { pagesPerValue, shareOfOne } from "../../../../src/domain/detection/departure/page-budget.ts";
 import { generator } from "../../../support/generator.ts";
 
 function tailOf(sizes: Iterable<number>): OwnTail {
   const tail = new OwnTail(new Float64Array(OWN_TAIL_WORDS));
   for (const size of sizes) tail.add(size);
   return tail;
+}
+
+/** Probability that noise with Student's tail of five degrees of freedom, of unit variance, is larger. */
+function studentTail(size: number): number {
+  const angle = Math.atan((size * Math.sqrt(5 / 3)) / Math.sqrt(5));
+  const [sin, cos] = [Math.sin(angle), Math.cos(angle)];
+  return 1 / 2 - (angle + sin * cos * (1 + (2 / 3) * cos ** 2)) / Math.PI;
 }
 
 describe("the probability of a departure by its own tail", () => {
@@ -23,5 +31,24 @@ describe("the probability of a departure by its own tail", () => {
     const tail = tailOf(Array.from({ length: 500 }, () => (1 - uniform()) ** -0.5));
     const size = tail.passedWith(0.01);
     expect(tail.chanceOf(size)).toBeCloseTo(0.01, 6);
+  });
+});
+
+describe("what a series of a service may page by chance", () => {
+  it.each([1, 4])("is no more than its share where noise has Student's tails (%i series)", (series) => {
+    const share = pagesPerValue(60_000) * shareOfOne(series);
+    let passed = 0;
+    const seeds = 200;
+    for (let seed = 1; seed <= seeds; seed++) {
+      const { normal } = generator(seed);
+      const student = () => {
+        let squares = 0;
+        for (let i = 0; i < 5; i++) squares += normal() ** 2;
+        return normal() / Math.sqrt(squares / 3);
+      };
+      const tail = tailOf(Array.from({ length: 2_000 }, () => Math.max(0, student())));
+      passed += studentTail(tail.passedWith(share, series)) / seeds;
+    }
+    expect(passed).toBeLessThan(share);
   });
 });
