@@ -158,11 +158,11 @@ export class RunningIncidents {
     return this.#unite(incident, others, nowMs);
   }
 
-  /** The same for what an analysis has learned: a report with the same cause explains both. */
+  /** The same for what an analysis has learned: a cause that explains both makes them one, and not one that is named for either because it began at the same time. */
   explained(incident: RunningIncident, cause: IncidentTraits["cause"], nowMs: number): RunningIncident {
     incident.cause = cause;
-    const others = cause === null ? [] : this.#near(incident).filter((other) => other.cause?.serviceId === cause.serviceId);
-    return this.#unite(incident, others, nowMs);
+    const isOne = (other: RunningIncident) => other.cause?.serviceId === cause?.serviceId && explainsOwn(other);
+    return this.#unite(incident, explainsOwn(incident) ? this.#near(incident).filter(isOne) : [], nowMs);
   }
 
   /** A revision of its report is stored. */
@@ -319,6 +319,11 @@ export class RunningIncidents {
     this.#byTenant.delete(incident.first.tenant);
     this.#turns.delete(incident.first.tenant);
   }
+}
+
+/** Whether the cause of an incident is one of its services, or reaches one. */
+function explainsOwn({ cause, services }: RunningIncident): boolean {
+  return cause !== null && [...services].some((serviceId) => cause.explained.has(serviceId));
 }
 
 function begun(first: IncidentAnomaly, nowMs: number): RunningIncident {

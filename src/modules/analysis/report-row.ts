@@ -84,10 +84,14 @@ export const RCA_REPORT = new StoredForm<RcaReport>("rca_reports", {
   signature: list(number),
 });
 
-/** The service that a report calls the cause, and those that it hits or reaches; null where it names none. */
-export function explainedBy({ enough, candidates: [first], impact, affected = [] }: RcaReport["analysis"]): IncidentTraits["cause"] {
+/**
+ * The service that a report calls the cause, and those that it reaches by calls or a machine; null where it names none. What else has an anomaly of the incident is among its
+ * impact, and was there at the same time: it is not explained by that. Reports of before have no list of those that are reached.
+ */
+export function explainedBy({ enough, candidates: [first], impact, affected }: RcaReport["analysis"]): IncidentTraits["cause"] {
   if (!enough || first === undefined) return null;
-  return { serviceId: first.serviceId, explained: new Set([first.serviceId, ...impact.map(({ serviceId }) => serviceId), ...affected]) };
+  const reached = affected ?? impact.map(({ serviceId }) => serviceId);
+  return { serviceId: first.serviceId, explained: new Set([first.serviceId, ...reached]) };
 }
 
 /** A signature as whole numbers. */

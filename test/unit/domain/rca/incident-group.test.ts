@@ -125,10 +125,21 @@ describe("which anomalies are one incident", () => {
     expect(running.settle(second, { joined: new Set(["orders", "checkout"]) }, START + 2)).toBe(first);
     expect(first).toMatchObject({ memberCount: 2, hasJoined: true, hasGrown: true });
     const third = running.take(anomaly("c", { serviceId: "billing" }), START + 3)!.incident;
-    const cause = { serviceId: "db", explained: new Set(["db"]) };
+    const cause = { serviceId: "db", explained: new Set(["db", "orders", "billing"]) };
     running.explained(first, cause, START + 4);
     expect(running.explained(third, cause, START + 5)).toBe(first);
     expect(running.size).toBe(1);
+  });
+
+  it("stays apart from one whose report names its cause without evidence that this reaches it: no calls are known, and both began at once", () => {
+    const running = incidents();
+    const first = running.take(anomaly("a", { serviceId: "payments" }), START)!.incident;
+    running.explained(first, { serviceId: "payments", explained: new Set(["payments"]) }, START);
+    running.revised(first, 1, START);
+    const second = running.take(anomaly("b", { serviceId: "queue", startedAtMs: START + 1 }), START + 1)!.incident;
+    expect(running.explained(second, { serviceId: "payments", explained: new Set(["payments"]) }, START + 2)).toBe(second);
+    expect(running.size).toBe(2);
+    expect(running.explained(second, { serviceId: "payments", explained: new Set(["payments", "queue"]) }, START + 3)).toBe(first);
   });
 
   it("two incidents eight minutes apart are two, though the first grows all the while and they are of one service", () => {
