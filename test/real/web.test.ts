@@ -148,6 +148,7 @@ describe.skipIf(BROWSER_PATH === undefined)("the user interface", () => {
   it("shows what comes while it is open, without moving rows under the reader", async () => {
     const { page, close } = await open("#/anomalies");
     await page.locator(".live.live").waitFor();
+    await page.locator(".item").first().waitFor();
     const before = await page.locator(".item").count();
     const startMs = Date.now() - SAMPLES * 1000;
     const records = Array.from({ length: SAMPLES }, (_, at) => ({
