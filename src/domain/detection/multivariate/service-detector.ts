@@ -22,7 +22,7 @@ const LONG_MEMORY = 6400;
 const SMOOTHED = 3;
 /**
  * Of the pages that a series may cost for nothing, how many a service's metrics together may: what opens an alert of theirs is seldom already, and is asked to be
- * among the highest only. A vector that one metric leaves alone is no more than a value of that metric, which is judged as any series is.
+ * among the highest only.
  */
 const PAGES_SHARE = 15;
 /** z of a vector by its model alone that needs no tail of the service's own evidence. Five was not enough where noise has heavy tails: 8 pages in 750 service-days. */
@@ -82,8 +82,6 @@ export interface ServiceVerdict {
   evidence: number;
   /** Level that the service's own evidence passes by chance as seldom as people are told for nothing; 0 where too little is known. */
   tail: number;
-  /** What one metric has most of was not told for its first vector, which passed a lower tail that it is asked for now that it goes on. */
-  holds: boolean;
   gate: Omit<GateStep, "suppressedBy"> & { readonly suppressedBy: GateStep["suppressedBy"] | "not_persistent" };
 }
 
@@ -118,7 +116,7 @@ export class ServiceDetector {
   readonly gate: AlertGate;
   readonly #tail: OwnTail;
   #model: ServiceModel | null;
-  readonly #verdict: ServiceVerdict = { score: 0, z: 0, evidence: 0, tail: 0, holds: false, gate: NO_STEP };
+  readonly #verdict: ServiceVerdict = { score: 0, z: 0, evidence: 0, tail: 0, gate: NO_STEP };
 
   /** Of `columns` that are not known nothing is taken for a count of single events. */
   constructor(
@@ -193,11 +191,7 @@ export class ServiceDetector {
     if (this.#model !== null) {
       verdict.evidence = this.#weigh(this.#model, this.#rows, (FEATURE_ROWS - 1) * this.#width, timeMs);
       verdict.gate = this.#step(timeMs, verdict.evidence / EVIDENCE_BAR);
-      const isOfOne = this.#largestShare() >= OWN_SHARE;
-      const isSingle = isOfOne && this.#channels.some(({ alone }) => alone >= verdict.evidence);
-      const pages = (isSingle ? 1 : PAGES_SHARE) * pagesPerValue(this.#interval.ms);
-      const tail = verdict.gate.isFiring ? this.#tail.passedWith(pages) : 0;
-      verdict.holds = isOfOne && !isSingle && timeMs - this.gate.openedMs < SMOOTHED * this.#interval.ms;
+      const tail = verdict.gate.isFiring ? this.#tail.passedWith(PAGES_SHARE * pagesPerValue(this.#interval.ms)) : 0;
       verdict.tail = verdict.z >= SURE_Z ? Math.min(tail, verdict.evidence) : tail;
       if (!verdict.gate.isFiring) this.#tail.add(Math.max(0, verdict.evidence));
     }

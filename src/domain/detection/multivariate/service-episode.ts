@@ -22,7 +22,6 @@ export const SERVICE_AT_REST: ServiceVerdict = {
   z: 0,
   evidence: 0,
   tail: 0,
-  holds: false,
   gate: { isFiring: false, opened: false, suppressedBy: null },
 };
 
@@ -33,7 +32,7 @@ export function serviceTransition(verdict: ServiceVerdict, wasFiring: boolean, p
   if (wasFiring && !gate.isFiring) return "close";
   if (!gate.isFiring) return undefined;
   // What passes the service's own tail is reported by the vector that passes it, however little it rises above what opened the episode.
-  const isBeyondTail = verdict.evidence >= verdict.tail && (verdict.holds || evidenceZ(verdict.tail) > peakZ);
+  const isBeyondTail = verdict.evidence >= verdict.tail && evidenceZ(verdict.tail) > peakZ;
   return isBeyondTail || serviceZ(verdict) > PEAK_GROWTH * peakZ ? "update" : undefined;
 }
 

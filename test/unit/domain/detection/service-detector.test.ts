@@ -150,21 +150,6 @@ describe("service detector", () => {
     expect(gates(true, true).map(({ opened }) => opened)).toEqual([false, true]);
   });
 
-  it("asks a single value of one metric for more than what goes on, and asks that again", () => {
-    const { detector, next } = trained();
-    for (let i = 0; i < 200; i++) detector.observe(START + i * MINUTE_MS, next());
-    const [first, second, ...others] = [0, 1, 2, 3, 4].map((i) => {
-      const vector = next();
-      vector[2] = (vector[2] as number) + 2.5 * OFF_THE_RELATION;
-      const { tail, holds, gate } = detector.observe(START + (200 + i) * MINUTE_MS, vector);
-      return { tail, holds, opened: gate.opened };
-    });
-    expect(first).toMatchObject({ opened: true, holds: false });
-    expect(second).toMatchObject({ opened: false, holds: true });
-    expect(second?.tail).toBeLessThan(0.8 * (first?.tail ?? 0));
-    expect(others.slice(1).some(({ holds }) => holds)).toBe(false);
-  });
-
   it("equal history, seed and vectors give equal scores", () => {
     const score = (): number => {
       const { detector, next } = trained(500);

@@ -10,7 +10,6 @@ const verdict = (evidence: number, tail: number, gate: ServiceVerdict["gate"] = 
   z: 0,
   evidence,
   tail,
-  holds: false,
   gate,
 });
 
@@ -27,8 +26,5 @@ describe("an episode of a service", () => {
     expect(serviceTransition(verdict(9.1, 9), true, told)).toBe("update");
     expect(serviceTransition(verdict(9.3, 9), true, evidenceZ(9.1))).toBeUndefined();
     expect(serviceTransition(verdict(80, 9), true, evidenceZ(9.1))).toBe("update");
-    // Of a single value another tail was asked than of what holds.
-    expect(serviceTransition({ ...verdict(9.2, 9), holds: true }, true, evidenceZ(11))).toBe("update");
-    expect(serviceTransition({ ...verdict(8.9, 9), holds: true }, true, evidenceZ(11))).toBeUndefined();
   });
 });
