@@ -1,5 +1,6 @@
 // Three or more services joined by the call graph that fall within five minutes are one alert with members (decisions, section 2), on the
 // service that the others most likely fail because of: callers suffer from those whom they call.
+import { groupBy } from "../../core/collections/grouping.ts";
 import { atLeast, atMost, type GateResult } from "../detection/gates/gate-result.ts";
 
 const WINDOW_MS = 300_000;
@@ -31,9 +32,10 @@ export interface Cascade {
 /** Cascades among the open episodes of one tenant and environment, each service in one at most; largest first. */
 export function findCascades(onsets: readonly ServiceOnset[], calls: readonly Call[]): Cascade[] {
   let left = [...onsets].sort(byOnset);
+  const callees = groupBy(calls, ({ caller }) => caller);
   const found: Cascade[] = [];
   for (;;) {
-    const group = largestGroup(left, calls);
+    const group = largestGroup(left, callees);
     if (group.length < CASCADE_SERVICES_MIN) return found;
     found.push(cascadeOf(group, calls));
     const taken = new Set(group.map(({ serviceId }) => serviceId));
@@ -41,8 +43,11 @@ export function findCascades(onsets: readonly ServiceOnset[], calls: readonly Ca
   }
 }
 
-/** The largest connected group whose onsets lie within the window; of equals the earliest. */
-function largestGroup(onsets: readonly ServiceOnset[], calls: readonly Call[]): readonly ServiceOnset[] {
+/** The calls of each caller. */
+type CallsOf = ReadonlyMap<string, readonly Call[]>;
+
+/** The largest connected group whose onsets lie within the window; of equals the earliest. None where no window has as many services as make a cascade. */
+function largestGroup(onsets: readonly ServiceOnset[], callees: CallsOf): readonly ServiceOnset[] {
   let best: readonly ServiceOnset[] = [];
   let to = 0;
   onsets.forEach((first, from) => {
@@ -50,7 +55,9 @@ function largestGroup(onsets: readonly ServiceOnset[], calls: readonly Call[]): 
     while (to < onsets.length && (onsets[to] as ServiceOnset).onsetMs - first.onsetMs <= WINDOW_MS) to++;
     // A window that ends where the one before did holds nothing that the other did not.
     if (from > 0 && to === before) return;
-    for (const group of components(earliest(onsets.slice(from, to)), calls)) if (group.length > best.length) best = group;
+    const services = earliest(onsets.slice(from, to));
+    if (services.length <= best.length || services.length < CASCADE_SERVICES_MIN) return;
+    for (const group of components(services, callees)) if (group.length > best.length) best = group;
   });
   return best;
 }
@@ -62,9 +69,9 @@ function earliest(onsets: readonly ServiceOnset[]): ServiceOnset[] {
   return [...first.values()];
 }
 
-function components(onsets: readonly ServiceOnset[], calls: readonly Call[]): ServiceOnset[][] {
+function components(onsets: readonly ServiceOnset[], callees: CallsOf): ServiceOnset[][] {
   const group = new Map<string, ServiceOnset[]>(onsets.map((one) => [one.serviceId, [one]]));
-  for (const { caller, callee } of calls) {
+  for (const { caller, callee } of onsets.flatMap(({ serviceId }) => callees.get(serviceId) ?? [])) {
     const one = group.get(caller);
     const other = group.get(callee);
     if (one === undefined || other === undefined || one === other) continue;
@@ -79,8 +86,9 @@ function cascadeOf(group: readonly ServiceOnset[], calls: readonly Call[]): Casc
   const members = [...group].sort(byOnset);
   const onset = new Map(members.map(({ serviceId, onsetMs }) => [serviceId, onsetMs]));
   const inner = calls.filter(({ caller, callee }) => caller !== callee && onset.has(caller) && onset.has(callee));
-  const callees = (serviceId: string): number =>
-    new Set(inner.filter(({ caller }) => caller === serviceId).map(({ callee }) => callee)).size;
+  const calledBy = groupBy(inner, ({ caller }) => caller);
+  const counts = new Map(members.map(({ serviceId }) => [serviceId, new Set(calledBy.get(serviceId)?.map(({ callee }) => callee)).size]));
+  const callees = (serviceId: string): number => counts.get(serviceId) as number;
   const [root] = [...members].sort((a, b) => callees(a.serviceId) - callees(b.serviceId) || byOnset(a, b)) as [ServiceOnset];
   const [first] = members as [ServiceOnset];
   const last = members[members.length - 1] as ServiceOnset;
