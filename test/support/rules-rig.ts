@@ -29,8 +29,8 @@ function readResult(text: string) {
   return { documents: groups.map((group) => JSON.stringify(documentOf(group))), problems };
 }
 
-/** What `answer` becomes, where pieces of work for rules are done meanwhile, however many. */
-export async function withRuleWork<Answer>(rig: Rig, answer: Promise<Answer>): Promise<Answer> {
+/** What `answer` becomes, where pieces of work for rules are done meanwhile, however many; a trial as answerRuleWork() says. */
+export async function withRuleWork<Answer>(rig: Rig, answer: Promise<Answer>, tried?: (work: TryRules) => TriedGroup): Promise<Answer> {
   let pending = true;
   const ended = answer.finally(() => {
     pending = false;
@@ -38,7 +38,7 @@ export async function withRuleWork<Answer>(rig: Rig, answer: Promise<Answer>): P
   ended.catch(() => {});
   await settled();
   while (pending) {
-    await answerRuleWork(rig);
+    await answerRuleWork(rig, tried);
     await settled();
   }
   return await ended;

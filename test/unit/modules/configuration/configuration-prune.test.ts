@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { answerSchema } from "../../../support/answer-schema.ts";
 import { Rig } from "../../../support/coordinator-rig.ts";
-import { answerRuleWork, settled } from "../../../support/rules-rig.ts";
+import { withRuleWork } from "../../../support/rules-rig.ts";
 
 const RULES = [{ name: "shop", rules: [{ alert: "Down", expr: "up == 0", for: "2m" }] }];
 const DOCUMENT = {
@@ -28,12 +28,7 @@ const KINDS = Object.keys(DOCUMENT).filter((name) => name !== "format");
 
 async function load(rig: Rig, document: object, query: Record<string, string> = {}, ifMatch?: string) {
   const principal = { tenant: "default", subject: "test", role: "admin" } as const;
-  const asked = rig.askAs(principal, "importConfiguration", { query, content: { format: 1, ...document }, ifMatch });
-  for (let times = 0; times < 4; times++) {
-    await settled();
-    await answerRuleWork(rig);
-  }
-  return asked;
+  return withRuleWork(rig, rig.askAs(principal, "importConfiguration", { query, content: { format: 1, ...document }, ifMatch }));
 }
 
 const exported = async (rig: Rig) => (await rig.ask("exportConfiguration")).body;

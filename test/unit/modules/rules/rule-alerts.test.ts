@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { EvaluateRules, RuleAlertChange, RuleWorkWanted } from "../../../../src/core/protocol/rule-work.ts";
 import { packEvaluation } from "../../../../src/core/protocol/rule-work.ts";
 import { Rig } from "../../../support/coordinator-rig.ts";
-import { answerRuleWork, settled } from "../../../support/rules-rig.ts";
+import { settled, withRuleWork } from "../../../support/rules-rig.ts";
 
 const LABELS = { alertname: "Down", job: "shop", severity: "critical" };
 const FILE = "groups: [{name: shop, interval: 10s, rules: [{alert: Down, expr: up == 0}]}]";
@@ -28,9 +28,7 @@ async function evaluation(rig: Rig, ...changes: RuleAlertChange[]): Promise<Omit
 }
 
 async function withGroup(rig: Rig): Promise<Rig> {
-  const asked = rig.ask("setRuleGroup", {}, { name: "shop" }, "default", FILE, "application/yaml");
-  await settled();
-  await answerRuleWork(rig);
+  const asked = withRuleWork(rig, rig.ask("setRuleGroup", {}, { name: "shop" }, "default", FILE, "application/yaml"));
   expect((await asked).status).toBe(201);
   return rig;
 }

@@ -2,16 +2,13 @@ import { describe, expect, it } from "vitest";
 import { RULES_PER_GROUP_MAX } from "../../../../src/core/config/rule-limits.ts";
 import { answerSchema } from "../../../support/answer-schema.ts";
 import { Rig } from "../../../support/coordinator-rig.ts";
-import { answerRuleWork, settled } from "../../../support/rules-rig.ts";
+import { answerRuleWork, settled, withRuleWork } from "../../../support/rules-rig.ts";
 
 const file = (name: string, ...rules: string[]) => `groups:\n- name: ${name}\n  rules:\n${rules.map((rule) => `  - ${rule}\n`).join("")}`;
 const DOWN = "{alert: Down, expr: up == 0, for: 2m, labels: {severity: critical}}";
 
 async function put(rig: Rig, name: string, body: string, tenant = "default") {
-  const asked = rig.ask("setRuleGroup", {}, { name }, tenant, body, "application/yaml");
-  await settled();
-  await answerRuleWork(rig);
-  return asked;
+  return withRuleWork(rig, rig.ask("setRuleGroup", {}, { name }, tenant, body, "application/yaml"));
 }
 
 async function files(rig: Rig, texts: Readonly<Record<string, string>>, unread: readonly string[] = []) {

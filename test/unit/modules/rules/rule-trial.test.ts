@@ -3,7 +3,7 @@ import { RULE_TRIAL_ALERTS_SHOWN_MAX } from "../../../../src/core/config/rule-li
 import type { TriedAlert, TriedGroup, TryRules } from "../../../../src/core/protocol/rule-work.ts";
 import { answerSchema } from "../../../support/answer-schema.ts";
 import { Rig } from "../../../support/coordinator-rig.ts";
-import { answerRuleWork, settled } from "../../../support/rules-rig.ts";
+import { withRuleWork } from "../../../support/rules-rig.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -12,10 +12,7 @@ const GROUP = "groups: [{name: shop, rules: [{alert: Down, expr: up == 0, for: 1
 async function trial(rig: Rig, tried: (work: TryRules) => TriedGroup, hours = 6, group = GROUP) {
   const untilMs = rig.nowMs;
   const body = { group, since: new Date(untilMs - hours * HOUR_MS).toISOString(), until: new Date(untilMs).toISOString() };
-  const asked = rig.ask("tryRuleGroup", {}, {}, "default", JSON.stringify(body));
-  await settled();
-  await answerRuleWork(rig, tried);
-  return asked;
+  return withRuleWork(rig, rig.ask("tryRuleGroup", {}, {}, "default", JSON.stringify(body)), tried);
 }
 
 const alert = (labels: Record<string, string>, firedMs: number, endedMs: number | null): TriedAlert => {
