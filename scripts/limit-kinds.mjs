@@ -284,6 +284,7 @@ export const LIMIT_KINDS = {
     LABELS_REPORTED_MAX: "a memory: what it forgets is told again",
     PATTERNS_KEPT_MAX: "a memory: what it forgets is compiled again",
     PATTERN_RESULTS_MAX: "a memory: what it forgets is matched again",
+    SATURATION_BREACHED_MAX: "forgets the series that had its breach longest ago",
     SILENCES_REMEMBERED_MAX: "forgets the oldest",
     SCOPES_REMEMBERED_MAX: "a memory: what it forgets is looked up again",
     RCA_PAIRS_MAX: "forgets the longest ago",

@@ -1,5 +1,6 @@
 // Rule 1.1.11 through the whole server on a virtual clock: what fills is told with its limit and its end, by instance, and a restart changes nothing of it.
 import { describe, expect, it } from "vitest";
+import { WEEK_MS } from "../../src/core/time/durations.ts";
 import { generator } from "../support/generator.ts";
 import { MINUTE_MS, type SentRecord, WatchedServer } from "../support/watched-server.ts";
 
@@ -99,5 +100,21 @@ describe("saturation on the whole server", () => {
     expect(fire).toMatchObject({ kind: "remaining", limit: 0, tier: "low" });
     const emptyAtMs = START + (1e12 / 6e10) * HOURS * MINUTE_MS;
     expect(Math.abs(Date.parse(fire.projected_at) - emptyAtMs)).toBeLessThan(0.1 * (emptyAtMs - watched.nowMs));
+  });
+
+  it.each(["kill", "restart"] as const)("knows a breach of each week after a %s, when samples no longer show those before", async (how) => {
+    const watched = await WatchedServer.open(START);
+    const batch = (minute: number): SentRecord[] => [
+      { service: "batch", metric: "cpu_percent", value: minute >= 40 && minute < 50 ? 95 : 30 },
+    ];
+    const told: number[] = [];
+    for (let week = 0; week < 6; week++) {
+      watched.machine.clock.advance(START + week * WEEK_MS - watched.nowMs);
+      await run(watched, 70, batch);
+      told.push((await watched.fires()).length);
+      await run(watched, 70, () => [], 70);
+      await watched[how]();
+    }
+    expect(told).toEqual([1, 2, 2, 2, 2, 2]);
   });
 });

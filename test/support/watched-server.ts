@@ -51,6 +51,16 @@ export class WatchedServer {
   /** As after kill -9: what is on the disk and in the stores is all that is left. */
   async kill(): Promise<void> {
     await this.server.kill();
+    await this.#openAgain();
+  }
+
+  /** As after SIGTERM. */
+  async restart(): Promise<void> {
+    await this.server.stop();
+    await this.#openAgain();
+  }
+
+  async #openAgain(): Promise<void> {
     this.#epoch++;
     this.server = this.#make();
     await this.#open();

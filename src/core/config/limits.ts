@@ -383,8 +383,9 @@ export const WATCHDOG_PLACES_MAX = 50_000;
 /** UTF-8 bytes of such a place's service and metric together: its key holds both. */
 export const WATCHDOG_NAMES_BYTES_MAX = 1_600;
 
-/** Bounded series that are watched for running full, over all engines: 1.5 KiB each. */
+/** Bounded series that are watched for running full, over all engines, 1.5 KiB each, and those of which breaches are kept that samples no longer show: up to 1.3 KiB. */
 export const SATURATION_SERIES_MAX = 50_000;
+export const SATURATION_BREACHED_MAX = 50_000;
 /** Series whose stored past one slice asks for, and streams that stand for a roll-up's past. */
 export const SATURATION_WANTED_PER_SLICE = 64;
 export const SATURATION_ROLLUP_STREAMS_MAX = 64;

@@ -65,6 +65,7 @@ export const SECTION_LOGS = 18; // counts of logs
 export const SECTION_ACCEPTED_LEVELS = 19; // levels that people take for the usual ones (JSON)
 export const SECTION_BUCKET_FAMILIES = 20; // no messages: only what a checkpoint keeps of families of classic buckets
 export const SECTION_ARRIVALS = 21; // no messages: only what a checkpoint keeps of how often services send
+export const SECTION_BREACHES = 22; // no messages: only what a checkpoint keeps of breaches of headroom
 export const SECTION_SERVICE_LABELS = 9; // labels that telemetry says of a service (JSON)
 export const SECTION_METADATA = 6; // type, unit and help of a metric (JSON)
 export const SECTION_METRIC_SCOPE = 10; // the first scope of a metric (JSON)

@@ -61,6 +61,11 @@ export function releaseTier({ head }: SaturationPlace): void {
   head.set([-1, 0, 0], HISTORY_HEAD_VALUES + 2);
 }
 
+/** The breaches of a series, where it lies in an arena. */
+export function breachesOf({ head }: SaturationPlace): BreachHabits {
+  return new BreachHabits(head.subarray(BREACHES_AT, SATURATION_HEAD_VALUES));
+}
+
 type HeadRest = [observedMax: number, firstMs: number, tier: number, heldLevel: number, projected: number];
 
 /** Names of the series; constant. */

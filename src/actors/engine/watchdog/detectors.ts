@@ -14,6 +14,7 @@ import { EngineWatchdog } from "./cycle/engine-watchdog.ts";
 import type { PairPass } from "./pairs/pair-pass.ts";
 import { ArrivalRhythms } from "./passes/arrival-rhythms.ts";
 import { ArrivalsPass } from "./passes/arrivals-pass.ts";
+import { PastBreaches } from "./passes/past-breaches.ts";
 import { SaturationPass } from "./passes/saturation-pass.ts";
 import { ServicesPass } from "./passes/services-pass.ts";
 
@@ -48,9 +49,12 @@ export function makeEngineWatchdog(
     nameOf: (slot: number) => shard.nameOf(slot),
     hashOf: (slot: number) => shard.hashOf(slot),
   };
+  const breaches = new PastBreaches(options.engines);
+  shard.addHandler(breaches);
   const saturation = new SaturationPass({
     ...streams,
     shares: shares.ledger("bounded_series"),
+    breaches,
     unitOf: (tenant, metricName) => metadata.find(tenant, metricName)?.unit ?? null,
   });
   const rhythms = new ArrivalRhythms(new TimeZoneHours(options.timeZone ?? "UTC").offsetMs);

@@ -1,7 +1,8 @@
 /**
  * The Watchdog's pass over bounded series (rule 1.1.11). A service's streams are looked through for bounded ones, then each series that they make is fed
  * from their rings and judged; findings go to the coordinator, which makes episodes of them. A series whose past is in the store and not in a ring waits for
- * it: the coordinator folds what is stored and tells it. So nothing has to be saved, and a restart or an import loses nothing.
+ * it: the coordinator folds what is stored and tells it. So nothing has to be saved but breaches that samples no longer show (past-breaches.ts), and a restart or an import
+ * loses nothing.
  */
 import { ownMember, setMember } from "../../../../core/collections/own-member.ts";
 import { SATURATION_ROLLUP_STREAMS_MAX, SATURATION_WANTED_PER_SLICE } from "../../../../core/config/limits.ts";
@@ -22,15 +23,18 @@ import { BoundedSlots } from "../../../../domain/saturation/bounded-slots.ts";
 import { KnownSaturation } from "../../../../domain/saturation/known-saturation.ts";
 import { SaturationArena } from "../../../../domain/saturation/saturation-arena.ts";
 import { SaturationFeed } from "../../../../domain/saturation/saturation-feed.ts";
-import { holdTier, releaseTier, SaturationSeries } from "../../../../domain/saturation/saturation-series.ts";
+import { breachesOf, holdTier, releaseTier, SaturationSeries } from "../../../../domain/saturation/saturation-series.ts";
 import { type BoundedStream, type SaturationUnit, saturationUnits } from "../../../../domain/saturation/saturation-units.ts";
 import { serviceKey } from "../../../../domain/series/stream-identity.ts";
 import type { EngineCounters } from "../../report/engine-counters.ts";
 import type { WatchdogDetector } from "../cycle/engine-watchdog.ts";
+import type { PastBreaches } from "./past-breaches.ts";
 
 export interface SaturationPassDependencies {
   /** Who holds how many series of this engine. */
   readonly shares: ShareLedger;
+  /** From before the start too. */
+  readonly breaches: PastBreaches;
   readonly kernel: ShardKernel;
   readonly counters: EngineCounters;
   nameOf(slot: number): StreamName;
@@ -135,6 +139,7 @@ export class SaturationPass implements WatchdogDetector {
 
   end(): void {
     this.#arena.sweep(this.#pass);
+    this.#dependencies.breaches.expire(this.#nowMs);
     this.#dependencies.counters.set("saturationSeries", this.#arena.size);
   }
 
@@ -210,6 +215,12 @@ export class SaturationPass implements WatchdogDetector {
     const isJudged = !isGone && !endsWithHistory && fedMs > sinceMs;
     const state = isJudged ? this.#evaluate(unit, series, fedMs) : this.#idle(unit, this.#idleState(fedMs, hasEnded), isGone);
     series.detach(at);
+    this.#dependencies.breaches.keep(
+      unit.key,
+      this.#dependencies.kernel.records.partition(slots[0] as number),
+      breachesOf(at),
+      this.#nowMs,
+    );
     if (isGone) releaseTier(at);
     return state;
   }
@@ -284,6 +295,8 @@ export class SaturationPass implements WatchdogDetector {
 
   #begin(place: number, key: string): void {
     this.#arena.setReady(place);
+    const breaches = this.#dependencies.breaches.of(key);
+    if (breaches.length > 0) breachesOf(this.#arena.open(place)).recall(breaches);
     const held = this.#reported.held(key);
     if (held === undefined) return;
     holdTier(this.#arena.open(place), held.tier, held.rule);
