@@ -157,10 +157,15 @@ export class EpisodeOracle {
     else Object.assign(beyond, { count: 1, since: time });
   }
 
+  #isLasting(sample: OracleSample, ratio: number): boolean {
+    if (sample.score.count < LASTING_BASELINE_VALUES) return this.#stays(sample.time) && this.#isExtreme(sample, ratio);
+    return this.#stays(sample.time) || this.#isExtreme(sample, ratio);
+  }
+
   /** Whether the values have stayed over for as long as a hold may last, and nobody was told so. */
-  #lasts(time: number, count: number): boolean {
+  #stays(time: number): boolean {
     const beyond = this.#beyond;
-    if (beyond.count < LASTING_VALUES || beyond.count === BEYOND_REPORTED || count < LASTING_BASELINE_VALUES) return false;
+    if (beyond.count < LASTING_VALUES || beyond.count === BEYOND_REPORTED) return false;
     return time - beyond.since >= LASTING_MS;
   }
 
@@ -190,7 +195,7 @@ export class EpisodeOracle {
   }
 
   #advance(sample: OracleSample, severe: boolean, below: boolean, emit: Emit): void {
-    const { time, score } = sample;
+    const { score } = sample;
     const ratio = this.#sign * score.ratio;
     this.#peak = Math.max(this.#peak, ratio);
     this.#below = below ? this.#below + 1 : 0;
@@ -200,7 +205,7 @@ export class EpisodeOracle {
       this.#open = false;
       return;
     }
-    const isLasting = ratio > 0 && (this.#lasts(time, score.count) || this.#isExtreme(sample, ratio));
+    const isLasting = ratio > 0 && this.#isLasting(sample, ratio);
     if (isLasting) this.#beyond.count = BEYOND_REPORTED;
     if ((ratio > 1.5 * this.#reported && coarse(ratio) > this.#reported) || (severe && !this.#severe) || isLasting) {
       emit(EVENT_UPDATE, this.#start, this.#peak, isLasting ? EVENT_FLAG_LASTING : 0);

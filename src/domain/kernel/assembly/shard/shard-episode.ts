@@ -226,13 +226,19 @@ function countBeyond(r: usize, time: f64, goesOn: bool): void {
 }
 
 /** Whether the values have stayed over for as long as a hold may last, and nobody was told so of the episode. */
-function lasts(r: usize, time: f64): bool {
+function stays(r: usize, time: f64): bool {
   const beyond = <u32>load<u8>(r, SR_BEYOND);
-  if (beyond < <u32>LASTING_VALUES || beyond == <u32>BEYOND_REPORTED || scoreCount < <u32>LASTING_BASELINE_VALUES) return false;
+  if (beyond < <u32>LASTING_VALUES || beyond == <u32>BEYOND_REPORTED) return false;
   return time - load<f64>(r, SR_BEYOND_SINCE) >= <f64>LASTING_MS;
 }
 
-/** Whether values in a row are so far out that no hold waits for more of them, and nobody was told so of the episode. */
+/** Whether no hold waits for more values: they stay over what a window knows, or some in a row are so far out. What few values know has to be both. */
+function isLasting(r: usize, time: f64, value: f64, ratio: f64, flags: u32): bool {
+  if (scoreCount < <u32>LASTING_BASELINE_VALUES) return stays(r, time) && isExtreme(r, value, ratio, flags);
+  return stays(r, time) || isExtreme(r, value, ratio, flags);
+}
+
+/** Whether values in a row are many times the usual, and nobody was told so of the episode. */
 function isExtreme(r: usize, value: f64, ratio: f64, flags: u32): bool {
   const beyond = <u32>load<u8>(r, SR_BEYOND);
   if (beyond < <u32>EXTREME_VALUES || beyond == <u32>BEYOND_REPORTED || (flags & EVENT_FLAG_RESET) != 0) return false;
@@ -302,10 +308,10 @@ function advance(r: usize, slot: u32, time: f64, value: f64, ratio: f64, state: 
   const grew = ratio > GROWTH_REPORTED * fromMinifloat(reported) && minifloat(ratio) > reported;
   const firstSevere = severe && (state & STATE_SEVERE) == 0;
   state = (state & ~(<u32>STATE_BELOW_MASK << STATE_BELOW_SHIFT)) | (belowCount << STATE_BELOW_SHIFT);
-  const isLasting = ratio > 0 && (lasts(r, time) || isExtreme(r, value, ratio, flags));
-  if (isLasting) store<u8>(r, BEYOND_REPORTED, SR_BEYOND);
-  if (grew || firstSevere || isLasting) {
-    report(EVENT_UPDATE, slot, time, value, ratio, start, peak, isLasting ? flags | EVENT_FLAG_LASTING : flags, arrivalMs);
+  const hasLasted = ratio > 0 && isLasting(r, time, value, ratio, flags);
+  if (hasLasted) store<u8>(r, BEYOND_REPORTED, SR_BEYOND);
+  if (grew || firstSevere || hasLasted) {
+    report(EVENT_UPDATE, slot, time, value, ratio, start, peak, hasLasted ? flags | EVENT_FLAG_LASTING : flags, arrivalMs);
     state = (state & ~(<u32>STATE_REPORTED_MASK << STATE_REPORTED_SHIFT)) | (max(minifloat(ratio), reported) << STATE_REPORTED_SHIFT);
   }
   return severe ? state | STATE_SEVERE : state;
