@@ -32,47 +32,73 @@ export function issuePageToken(secret: Uint8Array, scope: PageScope, position: P
   return `${payload}.${seal(secret, scope, payload).toString("base64url")}`;
 }
 
-/**
- * Cuts a page of `limit` rows and makes the token of the next; empty on the last page. `rows` are those behind the page before, in list order, with one more than
- * the page where there is one.
- */
-export function cutPage<T>(
-  secret: Uint8Array,
-  scope: PageScope,
-  rows: readonly T[],
-  limit: number,
-  positionOf: (last: T) => PagePosition,
-): { readonly page: readonly T[]; readonly page_token: string } {
-  const page = rows.slice(0, limit);
-  return { page, page_token: rows.length > limit ? issuePageToken(secret, scope, positionOf(page.at(-1) as T)) : "" };
+/** A request for a list; what its query has besides are filters. */
+export interface ListRequest {
+  readonly principal: { readonly tenant: string };
+  readonly query: { readonly limit: number; readonly page_token: string };
 }
 
-/** What a client asks a list for, and what its tokens are sealed for. */
-export interface PageRequest {
-  readonly secret: Uint8Array;
-  readonly scope: PageScope;
-  readonly limit: number;
-  /** The token of the page before; empty for the first page. */
-  readonly token: string;
+/** A page that was asked for, of a list of one endpoint with its filters. */
+export class ListPage {
+  /** Position of the last row of the page before; undefined on the first page. */
+  readonly after: PagePosition | undefined;
+  readonly #secret: Uint8Array;
+  readonly #scope: PageScope;
+  readonly #limit: number;
+
+  constructor(secret: Uint8Array, scope: PageScope, limit: number, after: PagePosition | undefined) {
+    this.after = after;
+    this.#secret = secret;
+    this.#scope = scope;
+    this.#limit = limit;
+  }
+
+  /** Returns the page of rows that are those behind `after`, in list order, with one more than the page where there is one. */
+  cut<T>(rows: readonly T[], positionOf: (last: T) => PagePosition): { readonly page: readonly T[]; readonly page_token: string } {
+    const page = rows.slice(0, this.#limit);
+    return { page, page_token: this.tokenOf(rows.length > this.#limit ? positionOf(page.at(-1) as T) : undefined) };
+  }
+
+  /** Returns the token of the page behind a position; empty where there is none. */
+  tokenOf(position: PagePosition | undefined): string {
+    return position === undefined ? "" : issuePageToken(this.#secret, this.#scope, position);
+  }
 }
 
-/** Order of a list: the parts of a row's position, of which the first falls where `newestFirst`, and all others rise. */
-export interface PageOrder<Row> {
+/** Opens the page that a request asks for; refused where its token is not of this list. `filters` are what the query has besides, where they are not given. */
+export function openPage(
+  { pageSecret }: { readonly pageSecret: Uint8Array },
+  { principal, query: { limit, page_token, ...filters } }: ListRequest,
+  endpoint: string,
+  bound: PageScope["filters"] = filters,
+): Outcome<ListPage> {
+  const scope: PageScope = { tenant: principal.tenant, endpoint, filters: bound };
+  const after = readPageToken(pageSecret, scope, page_token);
+  return after.ok ? done(new ListPage(pageSecret, scope, limit, after.value)) : after;
+}
+
+/** A list that is held whole, and the order of its rows: the parts of a row's position, of which the first falls where `newestFirst`, and all others rise. */
+export interface WholeList<Row> {
+  readonly endpoint: string;
+  readonly filters?: PageScope["filters"];
   readonly newestFirst?: boolean;
   positionOf(row: Row): PagePosition;
 }
 
-/** Returns the page of a list that is held whole, `rows` in their order; refused where the token is not of this list. */
-export function pageOf<Row>(
-  { secret, scope, limit, token }: PageRequest,
+/** Answers with a page of a list that is held whole, `rows` in their order, as `view` shows it. */
+export function listed<Row>(
+  state: { readonly pageSecret: Uint8Array },
+  request: ListRequest,
+  { endpoint, filters, newestFirst = false, positionOf }: WholeList<Row>,
   rows: readonly Row[],
-  { newestFirst = false, positionOf }: PageOrder<Row>,
-): Outcome<{ readonly page: readonly Row[]; readonly page_token: string }> {
-  const after = readPageToken(secret, scope, token);
-  if (!after.ok) return after;
-  const { value } = after;
-  const rest = value === undefined ? rows : rows.filter((row) => isBehind(positionOf(row), value, newestFirst));
-  return done(cutPage(secret, scope, rest, limit, positionOf));
+  view: (page: readonly Row[]) => object,
+): Outcome<unknown> {
+  const asked = openPage(state, request, endpoint, filters);
+  if (!asked.ok) return asked;
+  const { after } = asked.value;
+  const rest = after === undefined ? rows : rows.filter((row) => isBehind(positionOf(row), after, newestFirst));
+  const { page, page_token } = asked.value.cut(rest, positionOf);
+  return done({ ...view(page), page_token });
 }
 
 /** Returns whether a position comes later in the list than another. */

@@ -135,7 +135,10 @@ function streamNews(world: CoordinatorDependencies, context: NounsContext): Stre
     ...world,
     jobs: () => [
       ...replays.lately(world.nowMs() - NEWS_UNREAD_MS).map((job) => ({ tenant: job.tenant, event: replayEvent(job) })),
-      ...configured.trainings.inState("running").map((job) => ({ tenant: job.tenant, event: trainingEvent(job) })),
+      ...configured.trainings
+        .oldest()
+        .filter(({ state }) => state === "running")
+        .map((job) => ({ tenant: job.tenant, event: trainingEvent(job) })),
     ],
     job: (tenant, id) => replayOf(tenant, id) ?? trainingOf(tenant, id),
     state: () => sharedState(context),

@@ -1,6 +1,6 @@
 // GET /api/v1/audit, newest first. A page looks at RECORDS_SCANNED_MAX rows at most: it may then be shorter than `limit`, and its token goes on. `total` is
 // counted once, for the first page; `total_relation` is "gte" where the bound ended the count.
-import { issuePageToken, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { openPage } from "../../api/page-token.ts";
 import { done, type Outcome } from "../../api/refusal.ts";
 import { RECORDS_SCANNED_MAX } from "../../core/config/limits.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
@@ -13,30 +13,31 @@ import { AUDIT_ENTRY, type AuditEntry } from "./audit-log.ts";
 const ROWS_PER_READ = 500;
 
 /** A page of the tenant's rows. */
-export async function listAudit(context: AccessContext, { principal, query }: QueryRequest<"audit">): Promise<Outcome<unknown>> {
-  const { limit, page_token, ...filters } = query;
+export async function listAudit(context: AccessContext, request: QueryRequest<"audit">): Promise<Outcome<unknown>> {
+  const { principal, query } = request;
+  const { limit } = query;
   const range = timeRange(query.since, query.until);
   if (!range.ok) return range;
   const { tenant } = principal;
-  const scope: PageScope = { tenant, endpoint: "audit", filters };
-  const token = readPageToken(context.state.pageSecret, scope, page_token);
-  if (!token.ok) return token;
+  const asked = openPage(context.state, request, "audit");
+  if (!asked.ok) return asked;
+  const { after } = asked.value;
   const { fromMs, toMs } = range.value;
-  const to = token.value === undefined ? tenantTimeBound(tenant, toMs) : keyOf(tenant, token.value);
-  const isFirst = token.value === undefined;
+  const to = after === undefined ? tenantTimeBound(tenant, toMs) : keyOf(tenant, after);
+  const isFirst = after === undefined;
   const { rows, matches, endedAt } = await readRows(context, tenantTimeBound(tenant, fromMs), to, query, {
     limit: limit + 1,
     countsAll: isFirst,
   });
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : endedAt;
-  const total = isFirst ? matches : (token.value?.[2] as number);
-  const isExact = isFirst ? endedAt === undefined : (token.value?.[3] as boolean);
+  const total = isFirst ? matches : (after[2] as number);
+  const isExact = isFirst ? endedAt === undefined : (after[3] as boolean);
   return done({
     entries: page.map(entryView),
     total,
     total_relation: isExact ? "eq" : "gte",
-    page_token: last === undefined ? "" : issuePageToken(context.state.pageSecret, scope, [last.atMs, last.id, total, isExact]),
+    page_token: asked.value.tokenOf(last && [last.atMs, last.id, total, isExact]),
   });
 }
 

@@ -4,8 +4,8 @@
  * A rotation deletes the old key and stores the new one in one transaction, and tells the front of both in one message, so at no moment do both count, or neither.
  */
 import { credentialDigest } from "../../adapters/credentials/credential-hash.ts";
-import { type PageScope, pageOf } from "../../api/page-token.ts";
-import { created, done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
+import { listed, type WholeList } from "../../api/page-token.ts";
+import { created, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { KEYS_PER_TENANT_MAX } from "../../core/config/limits.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { apiKeyText, KEY_ID_BYTES, KEY_SECRET_BYTES, keyIdOf, keyPrefix } from "../../domain/access/api-key.ts";
@@ -61,18 +61,12 @@ export async function createKey(context: AccessContext, request: QueryRequest<"c
   });
 }
 
+const KEY_LIST: WholeList<ApiKey> = { endpoint: "keys", newestFirst: true, positionOf: ({ createdMs, keyId }) => [createdMs, keyId] };
+
 /** The tenant's keys. */
-export function listKeys({ state }: AccessContext, { principal, query }: QueryRequest<"keys">): Outcome<unknown> {
-  const { limit, page_token: token } = query;
-  const scope: PageScope = { tenant: principal.tenant, endpoint: "keys", filters: {} };
-  const all = state.configured.keys.of(principal.tenant);
-  const paged = pageOf({ secret: state.pageSecret, scope, limit, token }, all, {
-    newestFirst: true,
-    positionOf: ({ createdMs, keyId }) => [createdMs, keyId],
-  });
-  if (!paged.ok) return paged;
-  const { page, page_token } = paged.value;
-  return done({ keys: page.map(keyView), total: all.length, page_token });
+export function listKeys({ state }: AccessContext, request: QueryRequest<"keys">): Outcome<unknown> {
+  const all = state.configured.keys.of(request.principal.tenant);
+  return listed(state, request, KEY_LIST, all, (page) => ({ keys: page.map(keyView), total: all.length }));
 }
 
 /** Revokes a key. */

@@ -1,5 +1,5 @@
 // /api/v1/tenants: who shares this server. A contact address stands in the answer of the write that sets or keeps it; no list and no audit row shows it.
-import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { openPage } from "../../api/page-token.ts";
 import { created, done, type Outcome, refused } from "../../api/refusal.ts";
 import { TENANTS_MAX } from "../../core/layout/memory-map.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
@@ -68,16 +68,15 @@ function changeTo({ state }: AccessContext, after: Tenant, before: Tenant | unde
 }
 
 /** Tenants by id, each with what was accepted of it since the month began. */
-export async function listTenants(context: AccessContext, { principal, query }: QueryRequest<"tenants">): Promise<Outcome<unknown>> {
+export async function listTenants(context: AccessContext, request: QueryRequest<"tenants">): Promise<Outcome<unknown>> {
   const { state } = context;
-  const scope: PageScope = { tenant: principal.tenant, endpoint: "tenants", filters: {} };
-  const token = readPageToken(state.pageSecret, scope, query.page_token);
-  if (!token.ok) return token;
+  const asked = openPage(state, request, "tenants");
+  if (!asked.ok) return asked;
   await takeCounts(context);
   const month = monthOf(context.nowMs());
   const { tenants } = state.configured;
-  const found = tenants.page((token.value?.[0] as string | undefined) ?? "", query.limit + 1);
-  const { page, page_token } = cutPage(state.pageSecret, scope, found, query.limit, ({ id }) => [id]);
+  const found = tenants.page((asked.value.after?.[0] as string | undefined) ?? "", request.query.limit + 1);
+  const { page, page_token } = asked.value.cut(found, ({ id }) => [id]);
   return done({
     tenants: page.map((tenant) => ({ ...tenantView(tenant), events_this_month: eventsOf(readUsage(state.series, month, tenant.id)) })),
     total: tenants.size,

@@ -1,6 +1,6 @@
 // GET, POST /api/v1/users and PUT, PATCH, DELETE /api/v1/users/{user_id}: who may do what at most with a token. Who changes them is checked in
 // domain/access/user-role.ts, when it is the change's turn.
-import { type PageScope, pageOf } from "../../api/page-token.ts";
+import { listed } from "../../api/page-token.ts";
 import { created, done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { SUBJECT_CHARACTERS_MAX } from "../../core/config/key-limits.ts";
 import { USERS_PER_TENANT_MAX } from "../../core/config/limits.ts";
@@ -14,14 +14,11 @@ import type { ChangePlan } from "./changes.ts";
 import { putUserRow, removeUserRow, type User } from "./user-book.ts";
 
 /** The tenant's users. */
-export function listUsers({ state }: AccessContext, { principal, query }: QueryRequest<"users">): Outcome<unknown> {
-  const { limit, user_id, page_token: token } = query;
-  const scope: PageScope = { tenant: principal.tenant, endpoint: "users", filters: { user_id } };
-  const all = state.configured.users.of(principal.tenant).filter(({ subject }) => user_id === undefined || subject === user_id);
-  const paged = pageOf({ secret: state.pageSecret, scope, limit, token }, all, { positionOf: ({ subject }) => [subject] });
-  if (!paged.ok) return paged;
-  const { page, page_token } = paged.value;
-  return done({ users: page.map(userView), total: all.length, page_token });
+export function listUsers({ state }: AccessContext, request: QueryRequest<"users">): Outcome<unknown> {
+  const { user_id } = request.query;
+  const all = state.configured.users.of(request.principal.tenant).filter(({ subject }) => user_id === undefined || subject === user_id);
+  const list = { endpoint: "users", positionOf: ({ subject }: (typeof all)[number]) => [subject] };
+  return listed(state, request, list, all, (page) => ({ users: page.map(userView), total: all.length }));
 }
 
 /** Binds a subject that is not bound yet. */

@@ -1,7 +1,7 @@
 // GET /api/v1/alerts and /api/v1/alerts/{alert_id}. Newest start first, or the worst; `total` counts all that match the filters.
 // GET /api/v1/alerts/{alert_id}/timeline: oldest first.
 import { decisionView, historyView, timelineEntryView } from "../../api/alert-view.ts";
-import { cutPage, type PageScope, pageOf, readPageToken } from "../../api/page-token.ts";
+import { listed, openPage } from "../../api/page-token.ts";
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { ALERT_DECISIONS_MAX, LEDGER_SCANNED_MAX } from "../../core/config/limits.ts";
 import type { Alert } from "../../domain/alerting/paging/alert.ts";
@@ -22,22 +22,21 @@ import { placeOfLine, type StoredLine } from "./timeline-book.ts";
 const ROWS_PER_TURN = 500;
 
 /** A page of alerts. */
-export function listAlerts(context: AlertsContext, { principal, query }: QueryRequest<"alerts">): Outcome<unknown> {
-  const { limit, page_token: given, ...filters } = query;
+export function listAlerts(context: AlertsContext, request: QueryRequest<"alerts">): Outcome<unknown> {
+  const { principal, query } = request;
   const range = timeRange(query.since, query.until);
   if (!range.ok) return range;
   const { state } = context;
   const counts = countsFor(query, context.nowMs());
   if (!counts.ok) return counts;
-  const scope: PageScope = { tenant: principal.tenant, endpoint: "alerts", filters };
-  const token = readPageToken(state.pageSecret, scope, given);
-  if (!token.ok) return token;
+  const asked = openPage(state, request, "alerts");
+  if (!asked.ok) return asked;
   const filter = filterOf(context, principal.tenant, query);
   const index = state.alerts.index(principal.tenant);
-  const [createdAtMs, id, tier] = (token.value ?? []) as [number, string, Tier];
-  const after = token.value && { createdAtMs, id, tier };
-  const entries = query.sort === "severity" ? index.worst(filter, after, limit + 1) : index.page(filter, after, limit + 1);
-  const { page, page_token } = cutPage(state.pageSecret, scope, entries, limit, (last) => [last.createdAtMs, last.id, last.tier]);
+  const [createdAtMs, id, tier] = (asked.value.after ?? []) as [number, string, Tier];
+  const after = asked.value.after && { createdAtMs, id, tier };
+  const entries = query.sort === "severity" ? index.worst(filter, after, query.limit + 1) : index.page(filter, after, query.limit + 1);
+  const { page, page_token } = asked.value.cut(entries, (last) => [last.createdAtMs, last.id, last.tier]);
   const alerts = page.flatMap((entry) => state.alerts.find(principal.tenant, entry.id) ?? []);
   if (counts.value !== undefined) index.each(filter, ({ createdAtMs: atMs, tier }) => counts.value?.add(atMs, tier));
   const counted = counts.value !== undefined && { counts: counts.value.view() };
@@ -108,19 +107,14 @@ async function decisionsOn(alert: Alert, context: AlertsContext): Promise<{ deci
 }
 
 /** A page of an alert's timeline. */
-export function alertTimeline(context: AlertsContext, { principal, path, query }: QueryRequest<"alertTimeline">): Outcome<unknown> {
-  const { state } = context;
-  const { tenant } = principal;
-  const id = path.alert_id ?? "";
+export function alertTimeline({ state }: AlertsContext, request: QueryRequest<"alertTimeline">): Outcome<unknown> {
+  const { tenant } = request.principal;
+  const id = request.path.alert_id ?? "";
   const alert = state.alerts.find(tenant, id);
   if (alert === undefined) return unknownAlert(id);
-  const scope: PageScope = { tenant, endpoint: "alertTimeline", filters: { alert_id: id } };
   const lines = linesOfAlert(alert, state.alerts.timeline.read(tenant, id));
-  const request = { secret: state.pageSecret, scope, limit: query.limit, token: query.page_token };
-  const paged = pageOf(request, lines, { positionOf: ({ place }) => [place] });
-  if (!paged.ok) return paged;
-  const { page, page_token } = paged.value;
-  return done({ entries: page.map(timelineEntryView), page_token });
+  const list = { endpoint: "alertTimeline", filters: { alert_id: id }, positionOf: ({ place }: StoredLine) => [place] };
+  return listed(state, request, list, lines, (page) => ({ entries: page.map(timelineEntryView) }));
 }
 
 /** Of an alert that an earlier version has stored, its history stands before the first stored line. */

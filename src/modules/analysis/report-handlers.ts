@@ -1,5 +1,5 @@
 // GET /api/v1/rca/reports, /rca/similar and /rca/scorecard.
-import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { openPage } from "../../api/page-token.ts";
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { brier, calibration, hits, type ScoredRevision, scoresByRevision } from "../../domain/rca/scorecard.ts";
 import { unknownAnomaly } from "../anomalies/anomaly-handlers.ts";
@@ -14,18 +14,18 @@ const SIMILAR = 5;
 const ROWS_PER_TURN = 200;
 
 /** A page of reports. */
-export function listReports({ state }: AnalysisContext, { principal, query }: QueryRequest<"rcaReports">): Outcome<unknown> {
-  const { limit, page_token: given, ...filters } = query;
+export function listReports({ state }: AnalysisContext, request: QueryRequest<"rcaReports">): Outcome<unknown> {
+  const { principal, query } = request;
   const range = timeRange(query.since, query.until);
   if (!range.ok) return range;
-  const scope: PageScope = { tenant: principal.tenant, endpoint: "rcaReports", filters };
-  const token = readPageToken(state.pageSecret, scope, given);
-  if (!token.ok) return token;
+  const asked = openPage(state, request, "rcaReports");
+  if (!asked.ok) return asked;
+  const { after } = asked.value;
   const { service_id: serviceId, environment, anomaly_id: anomalyId, since: sinceMs, until: untilMs } = query;
   const filter: ReportFilter = { serviceId, environment, anomalyId, sinceMs, untilMs };
-  const [createdAtMs, id] = (token.value ?? []) as [number, string];
-  const found = state.analyses.reports.page(principal.tenant, filter, token.value && { createdAtMs, id }, limit + 1);
-  const { page, page_token } = cutPage(state.pageSecret, scope, found, limit, (last) => [last.createdAtMs, last.id]);
+  const [createdAtMs, id] = (after ?? []) as [number, string];
+  const found = state.analyses.reports.page(principal.tenant, filter, after && { createdAtMs, id }, query.limit + 1);
+  const { page, page_token } = asked.value.cut(found, (last) => [last.createdAtMs, last.id]);
   return done({
     reports: page.map((report) => reportView(state, report)),
     total: state.analyses.reports.count(principal.tenant, filter),

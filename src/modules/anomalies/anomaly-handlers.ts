@@ -1,7 +1,7 @@
 // GET /api/v1/anomalies and /api/v1/anomalies/{id}. Newest detection first; `total` counts all that match the filters, whatever the page.
 import { decisionView } from "../../api/alert-view.ts";
 import { toldAnomalyView } from "../../api/notification-view.ts";
-import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { openPage } from "../../api/page-token.ts";
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import type { PageDecision } from "../../domain/alerting/paging/page-decision.ts";
@@ -18,25 +18,20 @@ import type { AnomaliesContext } from "./anomalies-context.ts";
 import type { AnomalyEntry, AnomalyFilter, AnomalyPosition } from "./anomaly-index.ts";
 
 /** A page of anomalies. */
-export async function listAnomalies(context: AnomaliesContext, { principal, query }: QueryRequest<"anomalies">): Promise<Outcome<unknown>> {
-  const { limit, page_token: given, ...filters } = query;
+export async function listAnomalies(context: AnomaliesContext, request: QueryRequest<"anomalies">): Promise<Outcome<unknown>> {
+  const { principal, query } = request;
   const range = timeRange(query.since, query.until);
   if (!range.ok) return range;
   const { state } = context;
-  const scope: PageScope = { tenant: principal.tenant, endpoint: "anomalies", filters };
-  const token = readPageToken(state.pageSecret, scope, given);
-  if (!token.ok) return token;
+  const asked = openPage(state, request, "anomalies");
+  if (!asked.ok) return asked;
+  const { after } = asked.value;
   const counts = countsFor(query, context.nowMs());
   if (!counts.ok) return counts;
   const filter = filterOf(query);
   const index = state.anomalies.index(principal.tenant);
-  const entries = index.pageBy(query.sort ?? "newest", filter, token.value && positionOf(token.value), limit + 1);
-  const { page, page_token } = cutPage(state.pageSecret, scope, entries, limit, ({ detectedAtMs, id, score, tier }) => [
-    detectedAtMs,
-    id,
-    score,
-    tier,
-  ]);
+  const entries = index.pageBy(query.sort ?? "newest", filter, after && positionOf(after), query.limit + 1);
+  const { page, page_token } = asked.value.cut(entries, ({ detectedAtMs, id, score, tier }) => [detectedAtMs, id, score, tier]);
   if (counts.value !== undefined) index.each(filter, ({ detectedAtMs, tier }) => counts.value?.add(detectedAtMs, tier));
   const total = index.count(filter);
   const anomalies = await readPage(context, principal.tenant, page);

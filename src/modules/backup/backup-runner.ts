@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { LogArchive } from "../../adapters/log/log-archive.ts";
 import type { LogSegment } from "../../adapters/log/log-segment.ts";
-import { child as childHome, listen } from "../../core/faults/guard.ts";
+import { background, child as childHome, listen, task } from "../../core/faults/guard.ts";
 import {
   BACKUP_MANIFEST,
   type BackupManifest,
@@ -16,6 +16,7 @@ import {
   type BackupReport,
   readBackupManifest,
 } from "../../core/protocol/backup.ts";
+import { RunningJobs } from "../state/jobs.ts";
 
 const PROCESS_FILE = fileURLToPath(new URL("../../actors/backup/backup-process.js", import.meta.url));
 const NAME = /^vedette-\d{8}T\d{6}Z$/;
@@ -24,6 +25,9 @@ const MIB = 1024 * 1024;
 const REASON_CHARACTERS_MAX = 500;
 /** A folder of backups that somebody fills by hand is listed up to here. */
 const LISTED_MAX = 1_000;
+
+/** One backup of the folder is made at a time. */
+const ONE = "";
 
 /** BACKUP_DIR, BACKUP_KEEP, BACKUP_MIB_PER_SECOND, and of whose folder. */
 export interface BackupOptions {
@@ -73,10 +77,9 @@ export class BackupRunner {
   readonly #dependencies: BackupRunnerDependencies;
   /** Those that were read: a manifest does not change, and is asked for while a backup is followed. */
   readonly #read = new Map<string, StoredBackup>();
-  #running: RunningBackup | null = null;
+  readonly #running = new RunningJobs<RunningBackup>();
   #last: EndedBackup | null = null;
   #child: ChildProcess | undefined;
-  #ended: Promise<void> = Promise.resolve();
 
   constructor(options: BackupOptions, dependencies: BackupRunnerDependencies) {
     this.#options = options;
@@ -88,7 +91,7 @@ export class BackupRunner {
   }
 
   get running(): RunningBackup | null {
-    return this.#running;
+    return this.#running.of(ONE) ?? null;
   }
 
   get last(): EndedBackup | null {
@@ -121,7 +124,7 @@ export class BackupRunner {
 
   /** Begins one; undefined while another is being made. `isWhole` links nothing from the one before. */
   start(isWhole: boolean): RunningBackup | undefined {
-    if (this.#running !== null) return undefined;
+    if (this.running !== null) return undefined;
     const { dataDir, directory, version } = this.#options;
     const startedAtMs = this.#dependencies.nowMs();
     const name = `vedette-${new Date(startedAtMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
@@ -134,20 +137,22 @@ export class BackupRunner {
       version,
       startedAtMs,
     };
-    this.#running = { name, startedAtMs, phase: "stores", bytes: 0, bytesTotal: 0 };
-    this.#ended = this.#run(order);
-    return this.#running;
+    const progress: RunningBackup = { name, startedAtMs, phase: "stores", bytes: 0, bytesTotal: 0 };
+    background(
+      task("a backup"),
+      this.#running.begin(ONE, progress, async () => this.#dependencies.ended(await this.#run(name, order))),
+    );
+    return progress;
   }
 
   /** Ends what is being made. */
   async stop(): Promise<void> {
     this.#child?.kill("SIGKILL");
-    await this.#ended;
+    await this.#running.idle();
   }
 
-  async #run(order: BackupOrder): Promise<void> {
-    const { archive, nowMs, ended } = this.#dependencies;
-    const { name, startedAtMs } = this.#running as RunningBackup;
+  async #run(name: string, order: BackupOrder): Promise<EndedBackup> {
+    const { archive, nowMs } = this.#dependencies;
     archive.hold();
     const made = await this.#make(order).catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
     const isMade = typeof made !== "string";
@@ -157,10 +162,9 @@ export class BackupRunner {
     // What cannot be removed is tried again behind the next backup.
     for (const folder of gone) await rm(folder, { recursive: true, force: true }).catch(() => undefined);
     const endedAtMs = nowMs();
-    const seconds = (endedAtMs - startedAtMs) / 1_000;
+    const seconds = (endedAtMs - order.startedAtMs) / 1_000;
     this.#last = { name, endedAtMs, error: isMade ? null : made, seconds, bytes: isMade ? made.bytes : 0 };
-    this.#running = null;
-    ended(this.#last);
+    return this.#last;
   }
 
   async #make(order: BackupOrder): Promise<BackupManifest> {
@@ -179,8 +183,8 @@ export class BackupRunner {
     listen(lines, "line", home, (line: string) => {
       const report = JSON.parse(line) as BackupReport;
       if (report.type === "done") manifest = report.manifest;
-      else if (this.#running !== null)
-        this.#running = { ...this.#running, phase: report.phase, bytes: report.bytes, bytesTotal: report.bytesTotal };
+      else if (this.running !== null)
+        this.#running.moved(ONE, { ...this.running, phase: report.phase, bytes: report.bytes, bytesTotal: report.bytesTotal });
     });
     try {
       const end = await new Promise<number | string>((settle, reject) => {

@@ -13,7 +13,7 @@ import {
   deadLetterCountsKey,
   isWorthKeeping,
 } from "./dead-letter-book.ts";
-import { JOB, type ReplayBook, type ReplayJob, replayJobKey } from "./replay-book.ts";
+import type { ReplayBook, ReplayJob } from "./replay-book.ts";
 
 /** End of a dead letter: the value of its row in `dead_letter_ends`. */
 export const END_REPLAYED = 1;
@@ -101,7 +101,7 @@ export class DeadLetterDraft {
       key: deadLetterCountsKey(tenant),
       value: isWorthKeeping(value) ? COUNTS.encode(value) : undefined,
     }));
-    const jobs = [...this.#jobs.values()].map((job) => ({ table: "replay_jobs", key: replayJobKey(job), value: JOB.encode(job) }));
+    const jobs = [...this.#jobs.values()].map((job) => this.#state.replays.stored(job));
     return [...this.#operations, ...counts, ...jobs];
   }
 

@@ -6,7 +6,7 @@
  */
 
 import type { StoreEntry } from "../../adapters/storage/key-value-store.ts";
-import { issuePageToken, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { openPage } from "../../api/page-token.ts";
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { RECORDS_SCANNED_MAX } from "../../core/config/limits.ts";
 import type { DeadLetterEnvelope } from "../../core/protocol/coordinator-frame.ts";
@@ -37,28 +37,26 @@ interface Scan {
 }
 
 /** A page of letters. */
-export async function listDeadLetters(
-  context: DeadLettersContext,
-  { principal, query }: QueryRequest<"deadLetters">,
-): Promise<Outcome<unknown>> {
-  const { limit, page_token, ...filters } = query;
+export async function listDeadLetters(context: DeadLettersContext, request: QueryRequest<"deadLetters">): Promise<Outcome<unknown>> {
+  const { principal, query } = request;
+  const { limit } = query;
   const range = timeRange(query.since, query.until);
   if (!range.ok) return range;
-  const scope: PageScope = { tenant: principal.tenant, endpoint: "dlq", filters };
-  const token = readPageToken(context.state.pageSecret, scope, page_token);
-  if (!token.ok) return token;
-  const before = token.value && { receivedMs: token.value[0] as number, id: token.value[1] as string };
+  const asked = openPage(context.state, request, "dlq");
+  if (!asked.ok) return asked;
+  const { after } = asked.value;
+  const before = after && { receivedMs: after[0] as number, id: after[1] as string };
   const selection = selectionOf({ ...query, ...range.value });
   const scanned = await scan(context, principal, selection, before, limit + 1);
   const page = scanned.letters.slice(0, limit);
-  const total = token.value === undefined ? firstTotal(context, principal, query, scanned) : totalOf(token.value);
+  const total = after === undefined ? firstTotal(context, principal, query, scanned) : totalOf(after);
   const next = scanned.letters.length > limit ? page.at(-1) : scanned.endedAt;
   const position = next && [next.receivedMs, next.id, total.total, total.isExact];
   return done({
     entries: page.map(deadLetterView),
     total: total.total,
     total_relation: total.isExact ? "eq" : "gte",
-    page_token: position === undefined ? "" : issuePageToken(context.state.pageSecret, scope, position),
+    page_token: asked.value.tokenOf(position),
   });
 }
 

@@ -1,11 +1,8 @@
 // Replay jobs: what each is to replay, how far it is, and what became of its letters. Stored in the transactions that move them on.
 
-import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
-import { KeyBuilder } from "../../domain/codec/key.ts";
-import { scan } from "../state/scan.ts";
+import { JobBook, type JobKind } from "../state/jobs.ts";
 import { list, nullable, number, object, optional, record, StoredForm, text } from "../state/stored-json.ts";
-import { idBytes } from "../state/tables.ts";
-import { TenantTable } from "../state/tenant-table.ts";
+import { tenantTimeKey } from "../state/tables.ts";
 
 /** Which letters: those named, or all that match. Received times, `fromMs` inclusive, `toMs` exclusive. */
 export interface DeadLetterSelection {
@@ -43,7 +40,7 @@ export interface ReplayJob {
   readonly failedByReason: Readonly<Record<string, number>>;
 }
 
-export const JOB = new StoredForm<ReplayJob>("replay_jobs", {
+const JOB = new StoredForm<ReplayJob>("replay_jobs", {
   id: text,
   tenant: text,
   selection: object<DeadLetterSelection>({
@@ -69,63 +66,17 @@ export const JOB = new StoredForm<ReplayJob>("replay_jobs", {
   failedByReason: record(number),
 });
 
-/** Key of a job; those of a tenant lie in the order of their creation. */
-export function replayJobKey({ tenant, createdMs, id }: Pick<ReplayJob, "tenant" | "createdMs" | "id">): Uint8Array {
-  return new KeyBuilder().text(tenant).time(createdMs).fixed(idBytes(id)).finish();
-}
+/** Replays, in the order of their creation; each tenant has at most REPLAY_JOBS_KEPT_MAX. */
+const REPLAYS: JobKind<ReplayJob> = {
+  table: "replay_jobs",
+  form: JOB,
+  key: ({ tenant, createdMs, id }) => tenantTimeKey(tenant, createdMs, id),
+  createdMs: ({ createdMs }) => createdMs,
+  endedMs: ({ finishedMs }) => finishedMs,
+};
 
-/** Jobs that have ended, remembered for those who are informed of it. */
-const ENDED_MAX = 16;
+export type ReplayBook = JobBook<ReplayJob>;
 
-/** The committed jobs of all tenants: at most REPLAY_JOBS_KEPT_MAX each. */
-export class ReplayBook {
-  readonly #jobs = new TenantTable<ReplayJob>(({ id }) => id);
-  /** By tenant and id. */
-  readonly #unfinished = new Map<string, ReplayJob>();
-  #ended: readonly ReplayJob[] = [];
-
-  /** Reads the store; to be called once. */
-  load(store: KeyValueStore): void {
-    for (const { value } of scan(store, "replay_jobs")) this.put(JOB.decode(value));
-  }
-
-  put(job: ReplayJob): void {
-    this.#jobs.put(job);
-    if (job.finishedMs === null) this.#unfinished.set(jobText(job), job);
-    else if (this.#unfinished.delete(jobText(job))) this.#ended = [...this.#ended, job].slice(-ENDED_MAX);
-  }
-
-  remove(job: Pick<ReplayJob, "tenant" | "id">): void {
-    this.#jobs.remove(job.tenant, job.id);
-    this.#unfinished.delete(jobText(job));
-  }
-
-  find(tenant: string, id: string): ReplayJob | undefined {
-    return this.#jobs.find(tenant, id);
-  }
-
-  /** Jobs of a tenant, oldest first. */
-  of(tenant: string): ReplayJob[] {
-    return this.#jobs.of(tenant);
-  }
-
-  /** Whether any tenant has a job that is not done. */
-  get hasUnfinished(): boolean {
-    return this.#unfinished.size > 0;
-  }
-
-  /** Jobs of all tenants that run, and those that ended since then. */
-  lately(sinceMs: number): ReplayJob[] {
-    return [...this.#unfinished.values(), ...this.#ended.filter(({ finishedMs }) => (finishedMs ?? 0) >= sinceMs)];
-  }
-
-  /** Jobs of all tenants that are not done, oldest first. */
-  unfinished(): ReplayJob[] {
-    return [...this.#unfinished.values()].sort((a, b) => a.createdMs - b.createdMs);
-  }
-}
-
-/** Ids have one length. */
-function jobText({ tenant, id }: Pick<ReplayJob, "tenant" | "id">): string {
-  return `${id}${tenant}`;
+export function replayBook(): ReplayBook {
+  return new JobBook(REPLAYS);
 }

@@ -15,7 +15,7 @@ import { type DeadLetterKey, deadLetterId, deadLetterKey } from "./dead-letter-i
 import { deadLettersAfter, fateOf, placeOf, readDeadLetter, selects, WEBHOOK_EXHAUSTED } from "./dead-letter-selection.ts";
 import { problemView } from "./dead-letter-view.ts";
 import type { DeadLettersContext } from "./dead-letters-context.ts";
-import { type DeadLetterSelection, JOB, type ReplayJob, replayJobKey } from "./replay-book.ts";
+import type { DeadLetterSelection, ReplayJob } from "./replay-book.ts";
 
 /** Begins a replay, or says what it would do. */
 export async function replayDeadLetters(
@@ -58,13 +58,11 @@ async function begin(
     const createdMs = nowMs();
     const id = hash128(JSON.stringify([tenant, createdMs, selection, jobs.length, state.replays.of(tenant).at(-1)?.id ?? ""]));
     const job = newJob({ id, tenant, selection, createdMs }, selection.ids?.length ?? state.deadLetters.counts(tenant).total);
-    const gone = jobs.filter(({ finishedMs }) => finishedMs !== null).slice(0, Math.max(0, jobs.length + 1 - REPLAY_JOBS_KEPT_MAX));
-    await state.control.commit([
-      { table: "replay_jobs", key: replayJobKey(job), value: JOB.encode(job) },
-      ...gone.map((old) => ({ table: "replay_jobs", key: replayJobKey(old), value: undefined })),
-    ]);
-    for (const old of gone) state.replays.remove(old);
-    state.replays.put(job);
+    const gone = state.replays.excess(tenant, REPLAY_JOBS_KEPT_MAX - running.length);
+    await state.replays.commit(state.control, [job], {
+      operations: () => gone.map((old) => state.replays.removal(old)),
+      apply: () => gone.forEach((old) => void state.replays.remove(old)),
+    });
     return { ok: true, value: jobView(job), status: 202 };
   });
 }

@@ -8,7 +8,7 @@
  *
  * A crash between 2 and 4 repeats what is left of a batch: letters that have ended are gone, and rows and records that are there already change nothing.
  */
-import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
+import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import {
   REPLAY_BUSY_SHARE,
   REPLAY_DEAD_LETTERS_PER_SECOND_MAX,
@@ -22,11 +22,12 @@ import { pauseMsAfter } from "../../core/fairness/paced-work.ts";
 import type { DeadLetterEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type { CoordinatorMessage, ReplayAnswer, ReplayOutcome } from "../../core/protocol/query.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import type { JobDraft } from "../state/jobs.ts";
 import { END_REPLAYED } from "./dead-letter-draft.ts";
 import { deadLetterKey } from "./dead-letter-id.ts";
 import { deadLettersAfter, placeOf, readDeadLetter } from "./dead-letter-selection.ts";
 import { countFailure, ReplayBatcher, type ReplayBody, type ReplayTally, withTally } from "./replay-batcher.ts";
-import { JOB, type ReplayBook, type ReplayJob, replayJobKey } from "./replay-book.ts";
+import type { ReplayBook, ReplayJob } from "./replay-book.ts";
 
 export interface ReplayRunnerDependencies {
   readonly control: KeyValueStore;
@@ -43,11 +44,9 @@ export interface EventReplays {
   /** Puts them back on their way: to be stored with the end of their letters, and then taken over. */
   again(letters: readonly DeadLetterEnvelope[]): {
     readonly taken: readonly DeadLetterEnvelope[];
-    operations(): StoreOperation[];
-    apply(): void;
-  };
+  } & JobDraft;
   /** Ends letters. */
-  ends(tenant: string, letters: readonly DeadLetterEnvelope[]): { operations(): StoreOperation[]; apply(): void };
+  ends(tenant: string, letters: readonly DeadLetterEnvelope[]): JobDraft;
 }
 
 /** Work under way for a job, and the state of the job once it is done. */
@@ -100,7 +99,7 @@ export class ReplayRunner {
 
   /** Monotonic time at which `step` has something to do; none until an answer or a job comes. */
   get dueMs(): number {
-    const isIdle = this.#sent !== 0 ? this.#answer === undefined : this.#batch === undefined && !this.#dependencies.replays.hasUnfinished;
+    const isIdle = this.#sent !== 0 ? this.#answer === undefined : this.#batch === undefined && this.#dependencies.replays.open.size === 0;
     return isIdle ? Number.POSITIVE_INFINITY : this.#dueMs;
   }
 
@@ -116,7 +115,7 @@ export class ReplayRunner {
   }
 
   #begin(): void {
-    const jobs = this.#dependencies.replays.unfinished();
+    const jobs = this.#dependencies.replays.oldest();
     this.#dependencies.counters.set("replayJobs", jobs.length);
     const job = jobs[(jobs.findIndex(({ id }) => id === this.#lastJob) + 1) % jobs.length] as ReplayJob;
     this.#lastJob = job.id;
@@ -206,13 +205,9 @@ export class ReplayRunner {
     tally.failed += lost;
     const counted = withTally(now, tally);
     const after: ReplayJob = { ...counted, replayed: counted.replayed + again.taken.length, ...moved };
-    const row = { table: "replay_jobs", key: replayJobKey(after), value: JOB.encode(after) };
-    await control.commit([row, ...again.operations(), ...ends.operations()]);
-    replays.put(after);
-    again.apply();
-    ends.apply();
+    await replays.commit(control, [after], again, ends);
     counters.add("deadLettersNotReplayed", tally.failed);
-    if (after.finishedMs !== null) counters.set("replayJobs", replays.unfinished().length);
+    if (after.finishedMs !== null) counters.set("replayJobs", replays.open.size);
     this.#batch = undefined;
   }
 

@@ -1,7 +1,7 @@
 // PUT, GET and DELETE /api/v1/service-labels. A page of the list looks at RECORDS_SCANNED_MAX rows at most: it may then be shorter than `limit`, and its
 // token goes on.
 import type { BodyOf } from "../../api/endpoints.ts";
-import { issuePageToken, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { openPage } from "../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { RECORDS_SCANNED_MAX } from "../../core/config/limits.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
@@ -113,23 +113,24 @@ function absence({ serviceId, key, source }: LabelScope, others: readonly Servic
 }
 
 /** A page of the tenant's labels. */
-export async function listLabels(context: LabelsContext, { principal, query }: QueryRequest<"labels">): Promise<Outcome<unknown>> {
-  const { limit, page_token, ...filters } = query;
+export async function listLabels(context: LabelsContext, request: QueryRequest<"labels">): Promise<Outcome<unknown>> {
+  const { principal, query } = request;
+  const { limit } = query;
   const { tenant } = principal;
-  const scope: PageScope = { tenant, endpoint: "labels", filters };
-  const token = readPageToken(context.state.pageSecret, scope, page_token);
-  if (!token.ok) return token;
+  const asked = openPage(context.state, request, "labels");
+  if (!asked.ok) return asked;
+  const { after } = asked.value;
   const prefix = new KeyBuilder().text(tenant);
   if (query.service_id !== undefined) prefix.text(query.service_id);
   const bounds = { from: prefix.finish(), to: prefixEnd(prefix.finish()) ?? TABLE_END };
-  if (token.value !== undefined) bounds.from = behind(tenant, token.value[0] as string, token.value[1] as string);
+  if (after !== undefined) bounds.from = behind(tenant, after[0] as string, after[1] as string);
   const { groups, endedAt } = await readGroups(context, bounds, query.key, limit + 1);
   const page = groups.slice(0, limit);
   const last = groups.length > limit ? page.at(-1)?.[0] : endedAt;
   return done({
     labels: page.map(labelView),
     total: context.state.configured.labels.count(tenant, query.service_id, query.key),
-    page_token: last === undefined ? "" : issuePageToken(context.state.pageSecret, scope, [last.serviceId, last.key]),
+    page_token: asked.value.tokenOf(last && [last.serviceId, last.key]),
   });
 }
 

@@ -1,15 +1,15 @@
 // POST /api/v1/ml/train, GET /api/v1/ml/jobs, GET /api/v1/ml/jobs/{id} and POST /api/v1/ml/jobs/{id}/cancel.
 
-import { type PageScope, pageOf } from "../../api/page-token.ts";
+import { listed } from "../../api/page-token.ts";
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import type { JobEvent } from "../../api/shapes/stream-events.ts";
-import { TRAININGS_PER_TENANT_MAX } from "../../core/config/model-limits.ts";
+import { TRAINING_JOBS_KEPT_PER_TENANT_MAX, TRAININGS_PER_TENANT_MAX } from "../../core/config/model-limits.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { askSeries } from "../series/series-handler.ts";
 import { newId } from "../state/tables.ts";
-import { isEnded, jobOperation, type TrainingJobRow } from "./job-book.ts";
 import type { ModelsContext } from "./models-context.ts";
+import type { TrainingJobRow } from "./training-job.ts";
 
 /** Takes a training; its job says what becomes of it. */
 export async function trainModel(context: ModelsContext, request: QueryRequest<"trainModel">): Promise<Outcome<unknown>> {
@@ -32,11 +32,11 @@ export async function trainModel(context: ModelsContext, request: QueryRequest<"
     const head = { id, tenant, serviceId, environment: environment.value, windowDays, modelType, by: subject };
     const none = { startedMs: null, finishedMs: null, reason: null, found: null, needed: null, modelId: null };
     const job: TrainingJobRow = { ...head, ...none, state: "queued", createdMs: context.nowMs(), progress: 0, notes: [] };
-    const gone = jobs.excess(tenant);
+    const gone = jobs.excess(tenant, TRAINING_JOBS_KEPT_PER_TENANT_MAX);
     return {
       ok: true,
       note: { action: "model.train", object: id, before: null, after: jobView(job) },
-      operations: [jobOperation(job, job), ...gone.map((old) => jobOperation(old, undefined))],
+      operations: [jobs.stored(job), ...gone.map((old) => jobs.removal(old))],
       apply: () => {
         for (const old of gone) jobs.remove(old);
         jobs.put(job);
@@ -74,20 +74,15 @@ export async function environmentOf(
 }
 
 /** A page of the tenant's jobs. */
-export function listTrainings({ state }: ModelsContext, { principal, query }: QueryRequest<"trainings">): Outcome<unknown> {
-  const { limit, page_token: token, ...filters } = query;
-  const scope: PageScope = { tenant: principal.tenant, endpoint: "trainings", filters };
+export function listTrainings({ state }: ModelsContext, request: QueryRequest<"trainings">): Outcome<unknown> {
+  const { principal, query } = request;
   const matching = state.configured.trainings
-    .listOf(principal.tenant)
+    .of(principal.tenant)
+    .sort((a, b) => b.createdMs - a.createdMs || (a.id < b.id ? -1 : 1))
     .filter((job) => (query.service_id ?? job.serviceId) === job.serviceId && (query.state ?? job.state) === job.state)
     .filter(({ environment }) => (query.environment ?? environment) === environment);
-  const paged = pageOf({ secret: state.pageSecret, scope, limit, token }, matching, {
-    newestFirst: true,
-    positionOf: ({ createdMs, id }) => [createdMs, id],
-  });
-  if (!paged.ok) return paged;
-  const { page, page_token } = paged.value;
-  return done({ jobs: page.map(jobView), total: matching.length, page_token });
+  const list = { endpoint: "trainings", newestFirst: true, positionOf: ({ createdMs, id }: TrainingJobRow) => [createdMs, id] };
+  return listed(state, request, list, matching, (page) => ({ jobs: page.map(jobView), total: matching.length }));
 }
 
 export function oneTraining({ state }: ModelsContext, { principal, path }: QueryRequest<"training">): Outcome<unknown> {
@@ -102,7 +97,7 @@ export function cancelTraining(context: ModelsContext, request: QueryRequest<"ca
   return context.change(request, () => {
     const job = jobs.find(request.principal.tenant, id);
     if (job === undefined) return unknownJob(id);
-    if (isEnded(job)) return refused("conflict", `the job has ended as ${job.state}; nothing is left to cancel`);
+    if (job.finishedMs !== null) return refused("conflict", `the job has ended as ${job.state}; nothing is left to cancel`);
     const cancelled: TrainingJobRow = {
       ...job,
       state: "cancelled",
@@ -112,7 +107,7 @@ export function cancelTraining(context: ModelsContext, request: QueryRequest<"ca
     return {
       ok: true,
       note: { action: "model.train_cancel", object: id, before: jobView(job), after: jobView(cancelled) },
-      operations: [jobOperation(cancelled, cancelled)],
+      operations: [jobs.stored(cancelled)],
       apply: () => {
         jobs.put(cancelled);
         context.counters.add("jobsCancelled", 1);

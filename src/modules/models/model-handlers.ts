@@ -1,5 +1,5 @@
 // GET /api/v1/ml/models, POST /api/v1/ml/promote and POST /api/v1/ml/rollback.
-import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { listed } from "../../api/page-token.ts";
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { SERVICE_VECTORS_MAX } from "../../core/config/limits.ts";
 import { compareTexts } from "../../core/text/text-order.ts";
@@ -19,24 +19,17 @@ import { automaticId } from "./service-key.ts";
 const TURN_SERVICES = 64;
 
 /** A page of the tenant's models: those that were asked for, and those of the automatic trainings that are in production. */
-export async function listModels(context: ModelsContext, { principal, query }: QueryRequest<"models">): Promise<Outcome<unknown>> {
+export async function listModels(context: ModelsContext, request: QueryRequest<"models">): Promise<Outcome<unknown>> {
   const { state } = context;
+  const { principal, query } = request;
   const { tenant } = principal;
-  const { limit, page_token: given, ...filters } = query;
-  const scope: PageScope = { tenant, endpoint: "models", filters };
-  const token = readPageToken(state.pageSecret, scope, given);
-  if (!token.ok) return token;
   const all = [...state.configured.models.listOf(tenant).map(modelView), ...(await automaticModels(context, tenant, query.service_id))];
   const matching = all
     .filter((model) => (query.service_id ?? model.service_id) === model.service_id && (query.state ?? model.state) === model.state)
     .filter(({ environment }) => (query.environment ?? environment) === environment)
     .sort((a, b) => compareTexts(b.trained_at, a.trained_at) || compareTexts(a.model_id, b.model_id));
-  const after = token.value as readonly [trainedAt: string, id: string] | undefined;
-  const rows = matching.filter(
-    (model) => after === undefined || (compareTexts(after[0], model.trained_at) || compareTexts(model.model_id, after[1])) > 0,
-  );
-  const { page, page_token } = cutPage(state.pageSecret, scope, rows, limit, (model) => [model.trained_at, model.model_id]);
-  return done({ models: page, total: matching.length, page_token });
+  const list = { endpoint: "models", newestFirst: true, positionOf: (model: (typeof all)[number]) => [model.trained_at, model.model_id] };
+  return listed(state, request, list, matching, (models) => ({ models, total: matching.length }));
 }
 
 async function automaticModels(context: ModelsContext, tenant: string, wanted: string | undefined) {

@@ -7,15 +7,16 @@ import type { PredictionContext } from "../prediction/prediction-context.ts";
 import type { Using } from "../queries/query-context.ts";
 import type { ServicesContext } from "../services/services-context.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import type { JobBook } from "../state/jobs.ts";
 import type { StateWith } from "../state/stored-state.ts";
-import type { TrainingJobBook } from "./job-book.ts";
 import type { ModelBook } from "./model-book.ts";
 import type { ModelMessages } from "./model-messages.ts";
 import type { ServiceInputs } from "./service-inputs.ts";
+import type { TrainingJobRow } from "./training-job.ts";
 
 export interface ModelBooks {
   readonly models: ModelBook;
-  readonly trainings: TrainingJobBook;
+  readonly trainings: JobBook<TrainingJobRow>;
 }
 
 /** Books of what people have said of anomalies. */

@@ -6,12 +6,12 @@ import { type ForecastBook, forecastRemoval } from "../prediction/forecast-book.
 import type { BookSources, NounModule } from "../state/noun-module.ts";
 import type { RetentionStep, RetentionTerms } from "../state/retention-step.ts";
 import { drift } from "./drift-handler.ts";
-import { isEnded, jobOperation, TrainingJobBook } from "./job-book.ts";
 import { cancelTraining, listTrainings, oneTraining, trainModel } from "./job-handlers.ts";
 import { ModelBook } from "./model-book.ts";
 import { listModels, promoteModel, rollBackModel } from "./model-handlers.ts";
 import { type ModelRow, removeModelOperations } from "./model-row.ts";
 import type { ModelBooks } from "./models-context.ts";
+import { trainingBook } from "./training-job.ts";
 
 export const MODELS = {
   tables: {
@@ -25,7 +25,7 @@ export const MODELS = {
     },
   },
   configured: ({ share }: BookSources) => ({
-    trainings: new TrainingJobBook(share("training_jobs")),
+    trainings: trainingBook(share("training_jobs")),
     models: new ModelBook(share("requested_models"), share("shadow_models")),
   }),
   gauges: ({ configured }: { readonly configured: Pick<ModelBooks, "models"> }) => ({
@@ -49,7 +49,7 @@ interface ModelExpiry {
   readonly state: {
     readonly control: KeyValueStore;
     readonly forecasts: ForecastBook;
-    readonly configured: { readonly models: ModelBook; readonly trainings: TrainingJobBook };
+    readonly configured: ModelBooks;
   };
 }
 
@@ -57,10 +57,10 @@ function* expireModels({ state }: ModelExpiry, beforeMs: number, rowsPerStep: nu
   const { control: store, forecasts } = state;
   const { models, trainings } = state.configured;
   for (const tenant of [...trainings.tenants]) {
-    const jobs = trainings.listOf(tenant).filter((job) => isEnded(job) && job.createdMs < beforeMs);
+    const jobs = trainings.of(tenant).filter((job) => job.finishedMs !== null && job.createdMs < beforeMs);
     for (let at = 0; at < jobs.length; at += rowsPerStep) {
       const some = jobs.slice(at, at + rowsPerStep);
-      const operations = some.map((job) => jobOperation(job, undefined));
+      const operations = some.map((job) => trainings.removal(job));
       yield { store, operations, apply: () => some.forEach((job) => void trainings.remove(job)) };
     }
   }

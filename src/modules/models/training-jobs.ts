@@ -4,7 +4,7 @@
  * interrupted.
  */
 
-import { type KeyValueStore, StoreError, type StoreOperation } from "../../adapters/storage/key-value-store.ts";
+import { type KeyValueStore, StoreError } from "../../adapters/storage/key-value-store.ts";
 import { SERVICE_VECTORS_MIN } from "../../core/config/limits.ts";
 import { REQUESTED_VECTORS_MAX, SHADOW_COUNTS_STORED_MS } from "../../core/config/model-limits.ts";
 import { background, task } from "../../core/faults/guard.ts";
@@ -15,18 +15,21 @@ import type { SelectionSummary, TrainingResult } from "../../domain/detection/mu
 import type { TrainingInput } from "../../domain/detection/multivariate/training-input.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import { type JobDraft, RunningJobs } from "../state/jobs.ts";
 import { newId } from "../state/tables.ts";
-import { isEnded, jobOperation, type TrainingJobRow } from "./job-book.ts";
 import { incidentTimes } from "./labelled-times.ts";
 import type { ModelMessages } from "./model-messages.ts";
 import { contentOperations, type ModelContent, type ModelRow, modelOperation, removeModelOperations } from "./model-row.ts";
 import type { ModelsState } from "./models-context.ts";
 import type { ServiceInput, ServiceInputs } from "./service-inputs.ts";
+import type { TrainingJobRow } from "./training-job.ts";
 
 /** Between attempts of a job that an engine or the store did not let go on. */
 const RETRY_MS = 5_000;
 /** Progress of the stages. */
 const GATHERED = 0.4;
+/** One training runs at a time, whoever it is for. */
+const ONE = "";
 
 export interface TrainingJobsOptions {
   /** WATCHDOG_INTERVAL_SECONDS in ms; a minute where there are no cycles. */
@@ -62,12 +65,6 @@ class JobFailure extends Error {
   }
 }
 
-/** Changes of a new model besides its job. */
-interface ModelDraft {
-  readonly operations: readonly StoreOperation[];
-  apply(): void;
-}
-
 /** A model that a training made. */
 interface Trained {
   readonly result: TrainingResult & { readonly selected: SelectionSummary };
@@ -79,7 +76,7 @@ interface Trained {
 export class TrainingJobs {
   readonly #options: TrainingJobsOptions;
   readonly #dependencies: TrainingJobsDependencies;
-  #running: Promise<void> | undefined;
+  readonly #running = new RunningJobs<true>();
   /** Tenant whose job ran last. */
   #lastTenant = "";
   #retryMs = 0;
@@ -95,38 +92,37 @@ export class TrainingJobs {
   /** Says of jobs that ran when the server ended that they were interrupted; to be called once, with the store read. */
   async start(): Promise<void> {
     const { state, control, nowMs, counters } = this.#dependencies;
-    const jobs = state.configured.trainings;
-    const ended = jobs.inState("running").map((job): TrainingJobRow => {
-      return { ...job, state: "failed", finishedMs: nowMs(), reason: "interrupted: the server ended while it ran; ask for it again" };
-    });
-    if (ended.length > 0) await control.commit(ended.map((job) => jobOperation(job, job)));
-    for (const job of ended) jobs.put(job);
-    counters.add("jobsInterrupted", ended.length);
+    const reason = "interrupted: the server ended while it ran; ask for it again";
+    const ended = await state.configured.trainings.interrupt(control, (job) =>
+      job.state === "running" ? { ...job, state: "failed", finishedMs: nowMs(), reason } : undefined,
+    );
+    counters.add("jobsInterrupted", ended);
   }
 
   /** Begins the next job where none runs; returns the monotonic time at which to call again. */
   step(): number {
     const { monotonicMs, isStopping, state, counters } = this.#dependencies;
     this.#storeCounts();
-    const waiting = state.configured.trainings.inState("queued");
+    const waiting = state.configured.trainings.oldest().filter((job) => job.state === "queued");
     counters.set("jobsWaiting", waiting.length);
-    if (this.#running !== undefined || isStopping()) return this.#countsDueMs;
-    if (waiting.length === 0) return this.#countsDueMs;
+    if (this.#running.of(ONE) || isStopping() || waiting.length === 0) return this.#countsDueMs;
     if (monotonicMs() < this.#retryMs) return this.#retryMs;
     const job = this.#next(waiting);
     this.#lastTenant = job.tenant;
     counters.set("jobsRunning", 1);
-    this.#running = this.#run(job).finally(() => {
-      this.#running = undefined;
-      counters.set("jobsRunning", 0);
-      this.#dependencies.wake?.();
-    });
+    const ended = this.#running
+      .begin(ONE, true, () => this.#run(job))
+      .finally(() => {
+        counters.set("jobsRunning", 0);
+        this.#dependencies.wake?.();
+      });
+    background(task("a training"), ended);
     return this.#countsDueMs;
   }
 
   /** Resolves once no job runs. */
-  async idle(): Promise<void> {
-    await this.#running;
+  idle(): Promise<void> {
+    return this.#running.idle();
   }
 
   /** Adds what engines say of shadows. */
@@ -196,17 +192,13 @@ export class TrainingJobs {
   }
 
   /** Changes the job's row with other operations; false where somebody has cancelled it. */
-  async #move({ tenant, id }: TrainingJobRow, change: Partial<TrainingJobRow>, draft?: () => ModelDraft): Promise<boolean> {
+  async #move({ tenant, id }: TrainingJobRow, change: Partial<TrainingJobRow>, draft?: () => JobDraft): Promise<boolean> {
     const { edit, control, state } = this.#dependencies;
     const jobs = state.configured.trainings;
     return edit(async () => {
       const known = jobs.find(tenant, id);
-      if (known === undefined || isEnded(known)) return false;
-      const moved = { ...known, ...change };
-      const drafted = draft?.();
-      await control.commit([jobOperation(moved, moved), ...(drafted?.operations ?? [])]);
-      jobs.put(moved);
-      drafted?.apply();
+      if (known === undefined || known.finishedMs !== null) return false;
+      await jobs.commit(control, [{ ...known, ...change }], ...(draft === undefined ? [] : [draft()]));
       return true;
     });
   }
@@ -260,7 +252,7 @@ export class TrainingJobs {
   }
 
   /** Changes of a new shadow: it takes the place of the one before, and the oldest of its service go. Throws where there is no room. */
-  #draft(made: ModelRow, content: ModelContent): ModelDraft {
+  #draft(made: ModelRow, content: ModelContent): JobDraft {
     const { state, messages } = this.#dependencies;
     const { models } = state.configured;
     const former = models.shadow(made);
@@ -271,7 +263,7 @@ export class TrainingJobs {
       throw new JobFailure(`${models.shares.held(made.tenant)} models are kept, and there is room for no more; they go with time`);
     }
     return {
-      operations: [
+      operations: () => [
         modelOperation(made),
         ...contentOperations(made, content),
         ...(retired === undefined ? [] : [modelOperation(retired)]),

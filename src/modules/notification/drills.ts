@@ -13,7 +13,7 @@ import type { ChangePlan, Changes } from "../access/changes.ts";
 import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import type { OwnBodies } from "../engines/own-bodies.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
-import { scan } from "../state/scan.ts";
+import { JobBook, type JobKind, RunningJobs } from "../state/jobs.ts";
 import { list, nullable, number, object, oneOf, StoredForm, text } from "../state/stored-json.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import { newId } from "../state/tables.ts";
@@ -33,6 +33,16 @@ const DRILL = new StoredForm<Drill>("drills", {
   anomalyId: nullable(text),
   alertId: nullable(text),
 });
+
+/** The last drill of each tenant, under the tenant's name. */
+const DRILLS: JobKind<Drill> = {
+  table: "drills",
+  form: DRILL,
+  key: ({ tenant }) => new KeyBuilder().text(tenant).finish(),
+  createdMs: ({ startedAtMs }) => startedAtMs,
+  endedMs: ({ endedAtMs }) => endedAtMs,
+  endedMax: 1,
+};
 
 export interface DrillsOptions {
   /** DRILL_INTERVAL_HOURS in ms; none runs by itself where it is 0 or not given. */
@@ -57,8 +67,9 @@ export class Drills {
   readonly #intervalMs: number;
   readonly #dependencies: DrillsDependencies;
   readonly #control: KeyValueStore;
-  readonly #last = new Map<string, Drill>();
-  readonly #running = new Set<string>();
+  readonly #drills = new JobBook(DRILLS);
+  /** By tenant. */
+  readonly #running = new RunningJobs<true>();
   readonly #world: DrillRunDependencies;
   #dueMs = Number.POSITIVE_INFINITY;
 
@@ -71,18 +82,15 @@ export class Drills {
 
   /** Reads the last drill of each tenant. */
   start(): void {
-    for (const { value } of scan(this.#control, "drills")) {
-      const drill = DRILL.decode(value);
-      this.#last.set(drill.tenant, drill);
-    }
+    this.#drills.load(this.#control);
     if (!Number.isFinite(this.#intervalMs)) return;
     const { nowMs, monotonicMs } = this.#dependencies;
-    const sinceMs = nowMs() - (this.#last.get(DEFAULT_TENANT)?.startedAtMs ?? 0);
+    const sinceMs = nowMs() - (this.#last(DEFAULT_TENANT)?.startedAtMs ?? 0);
     this.#dueMs = monotonicMs() + Math.max(DRILL_FIRST_MS, this.#intervalMs - Math.max(0, sinceMs));
   }
 
   facts(tenant: string): DrillFacts {
-    const last = this.#last.get(tenant);
+    const last = this.#last(tenant);
     if (last === undefined) return { state: "disabled", last };
     return { state: failedStage(last) === undefined ? "ok" : "failed", last };
   }
@@ -103,32 +111,33 @@ export class Drills {
   async run(request: ChangeOrigin, channels?: readonly string[]): Promise<Outcome<Drill>> {
     const { changes, randomBytes, routes } = this.#dependencies;
     const { tenant, subject: by } = request.principal;
-    if (this.#running.has(tenant)) return refused("conflict", "a drill of this tenant is under way; wait for its end");
-    this.#running.add(tenant);
-    try {
+    if (this.#running.of(tenant)) return refused("conflict", "a drill of this tenant is under way; wait for its end");
+    return this.#running.begin(tenant, true, async () => {
       const id = newId({ randomBytes });
       await changes.make(request, noted("drill.start", id, [], null));
       const release = routes.chooseFor({ tenant, environment: drillEnvironment(id) }, channels);
       const drill = await new DrillRun({ id, tenant, by }, this.#world).run().finally(release);
       const after = { failed_stage: failedStage(drill) ?? null, reason: drill.reason };
-      return await changes.make(request, () => ({
-        ...noted("drill.end", id, [drillOperation(drill)], after)(),
+      return changes.make(request, () => ({
+        ...noted("drill.end", id, [this.#drills.stored(drill)], after)(),
         apply: () => this.#ended(drill),
         outcome: { ok: true, value: drill },
       }));
-    } finally {
-      this.#running.delete(tenant);
-    }
+    });
+  }
+
+  #last(tenant: string): Drill | undefined {
+    return this.#drills.of(tenant)[0];
   }
 
   #ended(drill: Drill): [] {
-    this.#last.set(drill.tenant, drill);
+    this.#drills.put(drill);
     this.#dependencies.counters.add(failedStage(drill) === undefined ? "drillsPassed" : "drillsFailed", 1);
     return [];
   }
 }
 
-function noted(action: string, object: string, operations: ReadonlyArray<ReturnType<typeof drillOperation>>, after: unknown) {
+function noted(action: string, object: string, operations: readonly StoreOperation[], after: unknown) {
   return (() => ({
     ok: true,
     note: { action, object, before: null, after },
@@ -136,10 +145,4 @@ function noted(action: string, object: string, operations: ReadonlyArray<ReturnT
     apply: () => [],
     outcome: { ok: true, value: null },
   })) satisfies ChangePlan<null>;
-}
-
-// The last fire drill of each tenant as it is stored: table `drills`.
-
-function drillOperation(drill: Drill): StoreOperation {
-  return { table: "drills", key: new KeyBuilder().text(drill.tenant).finish(), value: DRILL.encode(drill) };
 }

@@ -1,7 +1,7 @@
 // GET, POST /api/v1/routing/rules, PUT, DELETE /{id} and POST /api/v1/routing/test.
 
 import type { BodyOf } from "../../api/endpoints.ts";
-import { type PageScope, pageOf } from "../../api/page-token.ts";
+import { listed } from "../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { channelTexts, ruleFrom } from "../../api/shapes/routing.ts";
 import {
@@ -80,24 +80,20 @@ export function deleteRoutingRule(context: NotificationContext, request: QueryRe
   });
 }
 
-export function listRoutingRules({ state }: NotificationContext, { principal, query }: QueryRequest<"routingRules">): Outcome<unknown> {
-  const { limit, page_token: token } = query;
-  const { tenant } = principal;
+export function listRoutingRules({ state }: NotificationContext, request: QueryRequest<"routingRules">): Outcome<unknown> {
+  const { tenant } = request.principal;
   const { routing } = state.configured;
-  const scope: PageScope = { tenant, endpoint: "routing_rules", filters: {} };
   const rules = routing.rulesOf(tenant);
-  const paged = pageOf({ secret: state.pageSecret, scope, limit, token }, rules, {
-    positionOf: ({ priority, createdAtMs, id }) => [priority, createdAtMs, id],
-  });
-  if (!paged.ok) return paged;
-  const { page, page_token } = paged.value;
   const unresolved = rules.flatMap(({ channels }) => unresolvedChannels(routing.destinations, tenant, channels));
-  return done({
+  const list = {
+    endpoint: "routing_rules",
+    positionOf: ({ priority, createdAtMs, id }: (typeof rules)[number]) => [priority, createdAtMs, id],
+  };
+  return listed(state, request, list, rules, (page) => ({
     rules: page.map((rule) => ruleView(routing.destinations, tenant, rule)),
     unresolved_targets: [...new Set(unresolved)],
     total: rules.length,
-    page_token,
-  });
+  }));
 }
 
 /** Where an alert goes, or one that might be. */

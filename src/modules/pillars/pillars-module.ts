@@ -1,6 +1,6 @@
 // What the coordinator folds of pillars and the service map.
 // GET /api/v1/pillars/scores: the newest score of each pillar value, by pillar and value.
-import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { openPage } from "../../api/page-token.ts";
 import { done, type Outcome } from "../../api/refusal.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import type { PillarValue } from "../../domain/pillars/pillar-value.ts";
@@ -28,14 +28,14 @@ export const PILLARS = {
 } as const satisfies NounModule;
 
 /** A page of scores. */
-async function pillarScores(context: PillarsContext, { principal, query }: QueryRequest<"pillarScores">): Promise<Outcome<unknown>> {
-  const { limit, page_token: given, ...filters } = query;
+async function pillarScores(context: PillarsContext, request: QueryRequest<"pillarScores">): Promise<Outcome<unknown>> {
+  const { principal, query } = request;
   const { state } = context;
-  const scope: PageScope = { tenant: principal.tenant, endpoint: "pillarScores", filters };
-  const token = readPageToken(state.pageSecret, scope, given);
-  if (!token.ok) return token;
+  const asked = openPage(state, request, "pillarScores");
+  if (!asked.ok) return asked;
+  const { after } = asked.value;
   const values = await inSlices(state.configured.serviceMap.pillars.valuesOf(principal.tenant), context.pause);
-  const isRest = token.value === undefined ? () => true : isBehind(token.value as [string, string]);
+  const isRest = after === undefined ? () => true : isBehind(after as [string, string]);
   const rest: PillarValue[] = [];
   let total = 0;
   const look = (value: PillarValue) => {
@@ -44,7 +44,7 @@ async function pillarScores(context: PillarsContext, { principal, query }: Query
     if (isRest(value)) rest.push(value);
   };
   await mapInSlices(values, look, context.pause);
-  const { page, page_token } = cutPage(state.pageSecret, scope, rest, limit, ({ pillar, value }) => [pillar, value]);
+  const { page, page_token } = asked.value.cut(rest, ({ pillar, value }) => [pillar, value]);
   const scores = await mapInSlices(page, (value) => scoreView(value, context.nowMs()), context.pause);
   return done({ scores, total, page_token });
 }

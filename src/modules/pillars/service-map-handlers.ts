@@ -1,5 +1,5 @@
 // PUT and GET /api/v1/pillars/service-map. One PUT is stored as a whole or not at all; only entries that say something new are written.
-import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { openPage } from "../../api/page-token.ts";
 import { done, type Outcome, refused } from "../../api/refusal.ts";
 import { SERVICE_MAP_TENANT_ENTRIES_MAX } from "../../core/config/declaration-limits.ts";
 import { isSameEntry, type ServiceEntry } from "../../domain/pillars/service-entry.ts";
@@ -58,13 +58,12 @@ async function setEntries(context: PillarsContext, request: SetRequest, given: r
 }
 
 /** A page of the map, by service. */
-export function listServiceMap({ state }: PillarsContext, { principal, query }: QueryRequest<"serviceMap">): Outcome<unknown> {
-  const { tenant } = principal;
-  const scope: PageScope = { tenant, endpoint: "serviceMap", filters: {} };
-  const token = readPageToken(state.pageSecret, scope, query.page_token);
-  if (!token.ok) return token;
-  const entries = storedEntries(state.control, tenant, token.value?.[0] as string | undefined, query.limit + 1);
-  const { page, page_token } = cutPage(state.pageSecret, scope, entries, query.limit, ({ serviceId }) => [serviceId]);
+export function listServiceMap({ state }: PillarsContext, request: QueryRequest<"serviceMap">): Outcome<unknown> {
+  const { tenant } = request.principal;
+  const asked = openPage(state, request, "serviceMap");
+  if (!asked.ok) return asked;
+  const entries = storedEntries(state.control, tenant, asked.value.after?.[0] as string | undefined, request.query.limit + 1);
+  const { page, page_token } = asked.value.cut(entries, ({ serviceId }) => [serviceId]);
   return done({ entries: page.map(entryView), total: state.configured.serviceMap.sizeOf(tenant), page_token });
 }
 

@@ -5,7 +5,7 @@
  * on behind the last row looked at; a page may even be empty. `total` is counted once, for the first page, within the same bound:
  * `total_relation` is "gte" where there may be more, else "eq".
  */
-import { issuePageToken, type PagePosition, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { openPage, type PagePosition } from "../../api/page-token.ts";
 import { done, type Outcome } from "../../api/refusal.ts";
 import { RECORDS_SCANNED_MAX } from "../../core/config/limits.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
@@ -27,32 +27,30 @@ interface ListTotal {
 }
 
 /** A page of records. */
-export async function listRecords(context: RecordsContext, { principal, query }: QueryRequest<"records">): Promise<Outcome<unknown>> {
-  const { limit, page_token, ...filters } = query;
+export async function listRecords(context: RecordsContext, request: QueryRequest<"records">): Promise<Outcome<unknown>> {
+  const { principal, query } = request;
+  const { limit } = query;
   const range = timeRange(query.since, query.until);
   if (!range.ok) return range;
-  const scope: PageScope = { tenant: principal.tenant, endpoint: "records", filters };
-  const token = readPageToken(context.state.pageSecret, scope, page_token);
-  if (!token.ok) return token;
+  const asked = openPage(context.state, request, "records");
+  if (!asked.ok) return asked;
+  const { after } = asked.value;
   const { service_id: serviceId, environment, type, trace_id } = query;
   const traceId = trace_id?.toLowerCase();
   const filter: RecordFilter = { tenant: principal.tenant, serviceId, environment, type, traceId, range: range.value };
-  const position = token.value === undefined ? undefined : positionOf(token.value);
+  const position = after && positionOf(after);
   const wantsMetrics = (type === undefined || type === "metric") && trace_id === undefined;
   const metrics = wantsMetrics ? await metricRows(context, filter) : { rows: [], complete: true };
   const stored = query.type === "metric" ? NO_ROWS : await scanRecords(context, filter, position, limit + 1);
   const spans = type === undefined || type === "trace" ? await scanSpans(context, filter, position, limit + 1) : NO_ROWS;
   const sampled = { rows: metrics.rows, matches: metrics.rows.length, endedAt: undefined };
   const page = mergeRows([stored, spans, sampled], position, limit);
-  const total = token.value === undefined ? firstTotal([stored, spans, sampled], metrics.complete) : totalOf(token.value);
+  const total = after === undefined ? firstTotal([stored, spans, sampled], metrics.complete) : totalOf(after);
   return done({
     records: page.rows.map((row) => row.view()),
     total: total.total,
     total_relation: total.isExact ? "eq" : "gte",
-    page_token:
-      page.next === undefined
-        ? ""
-        : issuePageToken(context.state.pageSecret, scope, [page.next.timeMs, page.next.id, total.total, total.isExact]),
+    page_token: asked.value.tokenOf(page.next && [page.next.timeMs, page.next.id, total.total, total.isExact]),
   });
 }
 

@@ -1,5 +1,5 @@
 // GET /api/v1/rule-groups and GET, PUT, DELETE /api/v1/rule-groups/{name}.
-import { type PageScope, pageOf } from "../../api/page-token.ts";
+import { listed } from "../../api/page-token.ts";
 import { created, done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import type { RuleGroupDocument } from "../../domain/rules/file/group-document.ts";
 import type { Change } from "../access/changes.ts";
@@ -10,14 +10,10 @@ import { ruleGroupView } from "./rule-group-view.ts";
 import type { RulesContext } from "./rules-context.ts";
 
 /** A page of the tenant's groups. */
-export function listRuleGroups({ state }: RulesContext, { principal, query }: QueryRequest<"ruleGroups">): Outcome<unknown> {
-  const scope: PageScope = { tenant: principal.tenant, endpoint: "ruleGroups", filters: {} };
-  const all = state.configured.rules.of(principal.tenant);
-  const request = { secret: state.pageSecret, scope, limit: query.limit, token: query.page_token };
-  const paged = pageOf(request, all, { positionOf: ({ file, document }) => [groupIdOf(file, document.name)] });
-  if (!paged.ok) return paged;
-  const { page, page_token } = paged.value;
-  return done({ rule_groups: page.map(ruleGroupView), total: all.length, page_token });
+export function listRuleGroups({ state }: RulesContext, request: QueryRequest<"ruleGroups">): Outcome<unknown> {
+  const all = state.configured.rules.of(request.principal.tenant);
+  const list = { endpoint: "ruleGroups", positionOf: ({ file, document }: (typeof all)[number]) => [groupIdOf(file, document.name)] };
+  return listed(state, request, list, all, (page) => ({ rule_groups: page.map(ruleGroupView), total: all.length }));
 }
 
 /** One group, by its name. */

@@ -1,6 +1,6 @@
 // POST /api/v1/runbooks/{id}/execute, GET /api/v1/runbooks/executions, GET /{id}, POST /{id}/approve, /reject and /cancel.
 
-import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { openPage } from "../../api/page-token.ts";
 import { created, done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { cancelled, currentStep, type Decision, decided, type Execution, newExecution } from "../../domain/runbooks/execution.ts";
 import { unknownAnomaly } from "../anomalies/anomaly-handlers.ts";
@@ -150,17 +150,13 @@ export function oneExecution({ state, runs }: RunbooksContext, { principal, path
   return execution === undefined ? unknownExecution(id) : done(executionView(state, execution));
 }
 
-export async function listExecutions(
-  context: RunbooksContext,
-  { principal, query }: QueryRequest<"executions">,
-): Promise<Outcome<unknown>> {
+export async function listExecutions(context: RunbooksContext, request: QueryRequest<"executions">): Promise<Outcome<unknown>> {
   const { state, yieldTurn } = context;
-  const { tenant } = principal;
-  const { limit, page_token: given, ...filters } = query;
-  const scope: PageScope = { tenant, endpoint: "runbook_executions", filters };
-  const token = readPageToken(state.pageSecret, scope, given);
-  if (!token.ok) return token;
-  const after = token.value as readonly [id: string] | undefined;
+  const { tenant } = request.principal;
+  const { limit, ...filters } = request.query;
+  const asked = openPage(state, request, "runbook_executions");
+  if (!asked.ok) return asked;
+  const after = asked.value.after as readonly [id: string] | undefined;
   const rows: Execution[] = [];
   let total = 0;
   let read = 0;
@@ -177,7 +173,7 @@ export async function listExecutions(
     total++;
     if (rows.length <= limit && (after === undefined || execution.id < after[0])) rows.push(execution);
   }
-  const { page, page_token } = cutPage(state.pageSecret, scope, rows, limit, ({ id }) => [id]);
+  const { page, page_token } = asked.value.cut(rows, ({ id }) => [id]);
   return done({ executions: page.map((execution) => executionView(state, execution)), total, page_token });
 }
 

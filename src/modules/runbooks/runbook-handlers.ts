@@ -1,6 +1,6 @@
 // GET, POST /api/v1/runbooks and GET, PUT, DELETE /api/v1/runbooks/{id}.
 
-import { type PageScope, pageOf } from "../../api/page-token.ts";
+import { listed } from "../../api/page-token.ts";
 import { created, done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { RUNBOOKS_PER_TENANT_MAX } from "../../core/config/runbook-limits.ts";
 import type { Runbook } from "../../domain/runbooks/runbook.ts";
@@ -85,14 +85,12 @@ export function oneRunbook({ state, runs }: RunbooksContext, { principal, path }
   return runbook === undefined ? unknownRunbook(path.id ?? "") : done(runbookView(state, runbook, runs.pause(runbook)));
 }
 
-export function listRunbooks({ state, runs }: RunbooksContext, { principal, query }: QueryRequest<"runbooks">): Outcome<unknown> {
-  const scope: PageScope = { tenant: principal.tenant, endpoint: "runbooks", filters: {} };
-  const all = state.configured.runbooks.of(principal.tenant);
-  const request = { secret: state.pageSecret, scope, limit: query.limit, token: query.page_token };
-  const paged = pageOf(request, all, { positionOf: ({ id }) => [id] });
-  if (!paged.ok) return paged;
-  const { page, page_token } = paged.value;
-  return done({ runbooks: page.map((runbook) => runbookView(state, runbook, runs.pause(runbook))), total: all.length, page_token });
+export function listRunbooks({ state, runs }: RunbooksContext, request: QueryRequest<"runbooks">): Outcome<unknown> {
+  const all = state.configured.runbooks.of(request.principal.tenant);
+  return listed(state, request, { endpoint: "runbooks", positionOf: ({ id }) => [id] }, all, (page) => ({
+    runbooks: page.map((runbook) => runbookView(state, runbook, runs.pause(runbook))),
+    total: all.length,
+  }));
 }
 
 export function unknownRunbook(id: string) {

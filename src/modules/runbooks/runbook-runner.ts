@@ -24,11 +24,12 @@ import type { Outbox } from "../deliveries/outbox.ts";
 import { type StoreTurns, StoreWork } from "../deliveries/store-work.ts";
 import type { ChannelDeliveries } from "../notification/channel-deliveries.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import { JobBook, type JobKind } from "../state/jobs.ts";
 import { scan, scanTenants } from "../state/scan.ts";
 import { AutoRuns } from "./auto-runs.ts";
 import { executionOperations, readExecution } from "./execution-store.ts";
 import { LocalSteps } from "./local-steps.ts";
-import { EXECUTION, executionBound, executionPlace, executionsEnd } from "./runbook-row.ts";
+import { EXECUTION, executionBound, executionKey, executionPlace, executionsEnd } from "./runbook-row.ts";
 import type { RunbookState } from "./runbook-state.ts";
 import { guarded, StepDeliveries } from "./step-deliveries.ts";
 
@@ -51,6 +52,16 @@ interface Moves {
 
 const RUNBOOKS = task("the runs of runbooks");
 
+/** Runs that are not over; those that are stay in the store alone. */
+const RUNS: JobKind<Execution> = {
+  table: "runbook_executions",
+  form: EXECUTION,
+  key: ({ tenant, id }) => executionKey(tenant, id),
+  createdMs: ({ createdAtMs }) => createdAtMs,
+  endedMs: ({ endedAtMs }) => endedAtMs,
+  endedMax: 0,
+};
+
 const COUNTED = {
   succeeded: "runbookRunsSucceeded",
   failed: "runbookRunsFailed",
@@ -65,8 +76,7 @@ export class RunbookRunner implements AnomalyFollower {
   readonly #control: KeyValueStore;
   readonly #work: StoreWork;
   readonly #steps: StepDeliveries;
-  /** By id; those that moved last stand last. */
-  readonly #open = new Map<string, Execution>();
+  readonly #jobs: JobBook<Execution>;
   /** When runs of a runbook began in the last hour, wet and dry. */
   readonly #begun = new Map<string, number[]>();
   readonly #pauses = new FaultPauses();
@@ -77,6 +87,7 @@ export class RunbookRunner implements AnomalyFollower {
   constructor(dependencies: RunbookRunnerDependencies) {
     this.#dependencies = dependencies;
     this.#control = dependencies.state.control;
+    this.#jobs = new JobBook(RUNS, dependencies.state.shares.ledger("runbook_runs"));
     this.#work = new StoreWork("the runs of runbooks", () => this.#step(), dependencies);
     this.#steps = new StepDeliveries(dependencies.outbox, { ...dependencies, changed: (execution) => this.place(execution) });
   }
@@ -86,7 +97,7 @@ export class RunbookRunner implements AnomalyFollower {
     for (const { key } of scan(this.#control, "runbook_open")) {
       const { tenant, id } = executionPlace(key);
       const execution = readExecution(this.#control, tenant, id);
-      if (execution !== undefined) this.#keep(execution);
+      if (execution !== undefined) this.#jobs.put(execution);
     }
     const sinceMs = this.#dependencies.nowMs() - RUNBOOK_HOUR_MS;
     for (const tenant of scanTenants(this.#control, "runbook_executions")) {
@@ -94,7 +105,7 @@ export class RunbookRunner implements AnomalyFollower {
         this.#noteBegin(EXECUTION.decode(value));
       }
     }
-    if (this.#open.size > 0) this.#work.want();
+    if (this.#jobs.open.size > 0) this.#work.want();
   }
 
   follows(tenant: string): boolean {
@@ -133,8 +144,9 @@ export class RunbookRunner implements AnomalyFollower {
     if (this.#recent(beginKey(tenant, id, dry)).length + more >= most) {
       return `a runbook has at most ${most} ${dry ? "dry runs" : "runs"} in an hour; try again later`;
     }
-    const own = [...this.#open.values()].filter((execution) => execution.tenant === tenant).length + more;
-    if (!dry && (own >= RUNBOOK_RUNS_OPEN_PER_TENANT_MAX || this.#room.room(tenant) <= more)) {
+    const { shares } = this.#jobs;
+    const own = shares.held(tenant) + more;
+    if (!dry && (own >= RUNBOOK_RUNS_OPEN_PER_TENANT_MAX || shares.room(tenant) <= more)) {
       return `${own} runs are not over, and there is room for no more: approve, reject or cancel some first`;
     }
     return null;
@@ -153,18 +165,15 @@ export class RunbookRunner implements AnomalyFollower {
 
   /** A run that is not over; undefined where it is, or is none. */
   open(tenant: string, id: string): Execution | undefined {
-    const execution = this.#open.get(id);
-    return execution?.tenant === tenant ? execution : undefined;
+    return this.#jobs.find(tenant, id);
   }
 
   /** Takes over a run that is stored and has changed. */
   place(execution: Execution): void {
-    if (isOpen(execution)) {
-      this.#keep(execution);
-      this.#work.want();
-    } else if (this.#open.delete(execution.id)) {
+    const hasEnded = this.#jobs.put(execution);
+    if (isOpen(execution)) this.#work.want();
+    if (hasEnded) {
       this.#steps.forget(execution);
-      this.#room.give(execution.tenant);
       this.#judge(execution);
       this.#dependencies.counters.add(COUNTED[execution.state as keyof typeof COUNTED], 1);
     }
@@ -185,15 +194,6 @@ export class RunbookRunner implements AnomalyFollower {
   /** No step begins any more. */
   stop(): void {
     this.#work.stop();
-  }
-
-  get #room() {
-    return this.#dependencies.state.shares.ledger("runbook_runs");
-  }
-
-  #keep(execution: Execution): void {
-    if (!this.#open.delete(execution.id)) this.#room.add(execution.tenant);
-    this.#open.set(execution.id, execution);
   }
 
   #noteBegin({ tenant, runbook, dryRun, createdAtMs }: Execution): void {
@@ -222,7 +222,7 @@ export class RunbookRunner implements AnomalyFollower {
     const moves: Moves = { changed: new Map(), local, hasMore: false };
     const begun = this.#causesKnown(revised);
     let sleepMs = Number.POSITIVE_INFINITY;
-    for (const execution of this.#open.values()) {
+    for (const execution of this.#jobs.open.values()) {
       const atMs = guarded(
         () => this.#move(execution, moves),
         (why) => this.#giveUp(execution, why, moves),
@@ -290,7 +290,7 @@ export class RunbookRunner implements AnomalyFollower {
   /** Looks again when the first of those that wait has waited long enough. */
   #sleepUntil(untilMs: number): void {
     const { nowMs, sleep } = this.#dependencies;
-    if (this.#open.size === 0 || untilMs >= this.#sleepsUntilMs) return;
+    if (this.#jobs.open.size === 0 || untilMs >= this.#sleepsUntilMs) return;
     const atMs = Math.min(untilMs, nowMs() + RUNBOOK_LOOK_MS_MAX);
     this.#sleepsUntilMs = atMs;
     const woken = sleep(Math.max(0, atMs - nowMs()) + 1).then(() => {
@@ -302,7 +302,7 @@ export class RunbookRunner implements AnomalyFollower {
 
   #count(): void {
     const { counters, nowMs } = this.#dependencies;
-    counters.set("runbookRunsOpen", this.#open.size);
+    counters.set("runbookRunsOpen", this.#jobs.open.size);
     counters.set("runbooksPaused", this.#pauses.count(nowMs()));
   }
 }

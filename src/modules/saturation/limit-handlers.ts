@@ -1,6 +1,6 @@
 // PUT, GET and DELETE /api/v1/saturation/limits.
 import type { BodyOf } from "../../api/endpoints.ts";
-import { type PagePosition, type PageScope, pageOf } from "../../api/page-token.ts";
+import { listed, type PagePosition } from "../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { SATURATION_LIMITS_PER_TENANT_MAX } from "../../core/config/declaration-limits.ts";
 import { ShareDraft } from "../../core/fairness/share-ledger.ts";
@@ -102,17 +102,13 @@ export function deleteLimit(context: SaturationContext, request: QueryRequest<"d
 }
 
 /** A page of the tenant's declarations. */
-export function listLimits({ state }: SaturationContext, { principal, query }: QueryRequest<"limits">): Outcome<unknown> {
-  const { limit, page_token: token, ...filters } = query;
-  const scope: PageScope = { tenant: principal.tenant, endpoint: "limits", filters };
-  const { service, metric } = query;
+export function listLimits({ state }: SaturationContext, request: QueryRequest<"limits">): Outcome<unknown> {
+  const { service, metric } = request.query;
   const matching = state.configured.saturation.limits
-    .listOf(principal.tenant)
+    .listOf(request.principal.tenant)
     .filter((each) => (service === undefined || each.serviceId === service) && (metric === undefined || each.metric === metric));
-  const paged = pageOf({ secret: state.pageSecret, scope, limit, token }, matching, { positionOf });
-  if (!paged.ok) return paged;
-  const { page, page_token } = paged.value;
-  return done({ limits: page.map(limitView), total: matching.length, page_token });
+  const list = { endpoint: "limits", positionOf };
+  return listed(state, request, list, matching, (page) => ({ limits: page.map(limitView), total: matching.length }));
 }
 
 function positionOf({ metric, serviceId }: SaturationLimit): PagePosition {

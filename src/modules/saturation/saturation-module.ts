@@ -1,6 +1,6 @@
 // What the coordinator folds of limits and saturation.
 // GET /api/v1/saturation/fires: findings of saturation, the open ones first, the newest of each ahead.
-import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { openPage } from "../../api/page-token.ts";
 import { done, type Outcome } from "../../api/refusal.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
@@ -28,19 +28,18 @@ export const SATURATION = {
 } as const satisfies NounModule;
 
 /** A page of findings. One that has ended meanwhile has left its place: the page goes on behind those that are still ahead of it. */
-function saturationFires({ state }: SaturationContext, { principal, query }: QueryRequest<"saturationFires">): Outcome<unknown> {
-  const { limit, page_token: given, ...filters } = query;
-  const scope: PageScope = { tenant: principal.tenant, endpoint: "saturationFires", filters };
-  const token = readPageToken(state.pageSecret, scope, given);
-  if (!token.ok) return token;
+function saturationFires({ state }: SaturationContext, request: QueryRequest<"saturationFires">): Outcome<unknown> {
+  const { principal, query } = request;
+  const asked = openPage(state, request, "saturationFires");
+  if (!asked.ok) return asked;
   const matching = state.configured.fires
     .listOf(principal.tenant)
     .filter((fire) => query.service_id === undefined || fire.serviceId === query.service_id)
     .filter((fire) => query.environment === undefined || fire.environment === query.environment)
     .filter((fire) => query.state === undefined || (fire.endedAtMs === null) === (query.state === "firing"));
-  const after = token.value as Place | undefined;
+  const after = asked.value.after as Place | undefined;
   const rows = after === undefined ? matching : matching.filter((fire) => isBehind(placeOf(fire), after));
-  const { page, page_token } = cutPage(state.pageSecret, scope, rows, limit, placeOf);
+  const { page, page_token } = asked.value.cut(rows, placeOf);
   return done({ fires: page.map(fireView), total: matching.length, page_token });
 }
 

@@ -1,5 +1,5 @@
 // GET /api/v1/series: the engines' sorted pages merged into one. Order: service, metric, environment, attributes as canonical JSON.
-import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { openPage } from "../../api/page-token.ts";
 import { done, type Outcome } from "../../api/refusal.ts";
 import type { SeriesDataAnswer, SeriesDataQuery, SeriesKey, SeriesQuery, SeriesSummary } from "../../core/protocol/engine-control.ts";
 import { HOUR_MS } from "../../core/time/durations.ts";
@@ -15,21 +15,20 @@ const YOUNG_MS = 24 * HOUR_MS;
 const SETTLING_MS = 7 * 24 * HOUR_MS;
 
 /** A page of series. */
-export async function listSeries(context: SeriesContext, { principal, query }: QueryRequest<"series">): Promise<Outcome<unknown>> {
-  const { limit, page_token: given, ...filters } = query;
-  const scope: PageScope = { tenant: principal.tenant, endpoint: "series", filters };
-  const token = readPageToken(context.state.pageSecret, scope, given);
-  if (!token.ok) return token;
+export async function listSeries(context: SeriesContext, request: QueryRequest<"series">): Promise<Outcome<unknown>> {
+  const { principal, query } = request;
+  const asked = openPage(context.state, request, "series");
+  if (!asked.ok) return asked;
   const { series, total } = await askSeries(context, {
     tenant: principal.tenant,
     serviceId: query.service_id ?? null,
     metricName: query.metric_name ?? null,
     environment: query.environment ?? null,
     part: query.q?.toLowerCase(),
-    after: (token.value as SeriesKey | undefined) ?? null,
-    limit: limit + 1,
+    after: (asked.value.after as SeriesKey | undefined) ?? null,
+    limit: query.limit + 1,
   });
-  const { page, page_token } = cutPage(context.state.pageSecret, scope, series, limit, seriesKey);
+  const { page, page_token } = asked.value.cut(series, seriesKey);
   return done({ series: page.map((summary) => seriesView(context, summary)), total, page_token });
 }
 

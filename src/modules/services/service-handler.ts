@@ -1,5 +1,5 @@
 // GET /api/v1/services: services that have sent something, with what is open at each.
-import { cutPage, type PagePosition, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { openPage, type PagePosition } from "../../api/page-token.ts";
 import { done, type Outcome } from "../../api/refusal.ts";
 import type { ListedService } from "../../core/protocol/service-list.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
@@ -19,19 +19,18 @@ interface Row {
 type Query = QueryRequest<"services">["query"];
 
 /** A page of services. */
-export async function listServices(context: ServicesContext, { principal, query }: QueryRequest<"services">): Promise<Outcome<unknown>> {
-  const { limit, page_token: given, ...filters } = query;
+export async function listServices(context: ServicesContext, request: QueryRequest<"services">): Promise<Outcome<unknown>> {
+  const { principal, query } = request;
   const { tenant } = principal;
-  const scope: PageScope = { tenant, endpoint: "services", filters };
-  const token = readPageToken(context.state.pageSecret, scope, given);
-  if (!token.ok) return token;
+  const asked = openPage(context.state, request, "services");
+  if (!asked.ok) return asked;
   const services = await servicesOf(context, tenant);
   const states = openStates(context.state.anomalies.index(tenant));
   const rows = services.flatMap((service) => rowOf(context, tenant, service, states, query) ?? []);
   if ((query.sort ?? "name") !== "name") rows.sort((a, b) => comparePositions(a.position, b.position));
-  const after = token.value;
+  const { after } = asked.value;
   const rest = after === undefined ? rows : rows.filter(({ position }) => comparePositions(position, after) > 0);
-  const { page, page_token } = cutPage(context.state.pageSecret, scope, rest, limit, ({ position }) => position);
+  const { page, page_token } = asked.value.cut(rest, ({ position }) => position);
   return done({ services: page.map((row) => view(context, tenant, row)), total: rows.length, page_token });
 }
 

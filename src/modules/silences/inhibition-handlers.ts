@@ -1,6 +1,6 @@
 // GET, POST /api/v1/inhibitions and GET, DELETE /api/v1/inhibitions/{id}.
 
-import { type PageScope, pageOf } from "../../api/page-token.ts";
+import { listed } from "../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { INHIBITIONS_PER_TENANT_MAX } from "../../core/config/limits.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
@@ -78,15 +78,10 @@ export function oneInhibition({ state }: SilencesContext, { principal, path }: Q
 }
 
 /** A page of the tenant's rules. */
-export function listInhibitions({ state }: SilencesContext, { principal, query }: QueryRequest<"inhibitions">): Outcome<unknown> {
-  const { limit, page_token: token } = query;
-  const scope: PageScope = { tenant: principal.tenant, endpoint: "inhibitions", filters: {} };
-  const rules = state.configured.inhibitions.rulesOf(principal.tenant).map(({ rule }) => rule);
-  const order = { positionOf: ({ createdMs, id }: StoredInhibition) => [createdMs, id] };
-  const paged = pageOf({ secret: state.pageSecret, scope, limit, token }, rules, order);
-  if (!paged.ok) return paged;
-  const { page, page_token } = paged.value;
-  return done({ inhibitions: page.map(inhibitionView), total: rules.length, page_token });
+export function listInhibitions({ state }: SilencesContext, request: QueryRequest<"inhibitions">): Outcome<unknown> {
+  const rules = state.configured.inhibitions.rulesOf(request.principal.tenant).map(({ rule }) => rule);
+  const list = { endpoint: "inhibitions", positionOf: ({ createdMs, id }: StoredInhibition) => [createdMs, id] };
+  return listed(state, request, list, rules, (page) => ({ inhibitions: page.map(inhibitionView), total: rules.length }));
 }
 
 function unknownInhibition(id: string) {

@@ -1,6 +1,6 @@
 // GET, POST /api/v1/silences and GET, DELETE /api/v1/silences/{id}.
 
-import { type PageScope, pageOf } from "../../api/page-token.ts";
+import { listed } from "../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { matcherFrom } from "../../api/shapes/matcher.ts";
 import { SILENCES_PER_TENANT_MAX } from "../../core/config/limits.ts";
@@ -87,20 +87,17 @@ export function oneSilence({ state, nowMs }: SilencesContext, { principal, path 
 }
 
 /** A page of the tenant's silences. */
-export function listSilences({ state, nowMs }: SilencesContext, { principal, query }: QueryRequest<"silences">): Outcome<unknown> {
-  const { limit, page_token: token, ...filters } = query;
-  const scope: PageScope = { tenant: principal.tenant, endpoint: "silences", filters };
+export function listSilences({ state, nowMs }: SilencesContext, request: QueryRequest<"silences">): Outcome<unknown> {
+  const { principal, query } = request;
   const now = nowMs();
   const matching = state.configured.silences
     .listOf(principal.tenant)
     .filter((silence) => query.state === undefined || silenceState(silence, now) === query.state);
-  const paged = pageOf({ secret: state.pageSecret, scope, limit, token }, matching, {
-    newestFirst: true,
-    positionOf: ({ createdMs, id }) => [createdMs, id],
-  });
-  if (!paged.ok) return paged;
-  const { page, page_token } = paged.value;
-  return done({ silences: page.map((silence) => silenceView(silence, now)), total: matching.length, page_token });
+  const list = { endpoint: "silences", newestFirst: true, positionOf: ({ createdMs, id }: (typeof matching)[number]) => [createdMs, id] };
+  return listed(state, request, list, matching, (page) => ({
+    silences: page.map((silence) => silenceView(silence, now)),
+    total: matching.length,
+  }));
 }
 
 function unknownSilence(id: string) {

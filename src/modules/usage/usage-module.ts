@@ -1,6 +1,6 @@
 // What the coordinator folds of accepted events.
 
-import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { openPage } from "../../api/page-token.ts";
 import { done, type Outcome } from "../../api/refusal.ts";
 import { USAGE_MONTHS_KEPT } from "../../core/config/limits.ts";
 import { RECORD_TYPES } from "../../core/layout/counters.ts";
@@ -41,15 +41,14 @@ function* expireUsage({ series }: Pick<StoredState, "series">, nowMs: number, ro
 // GET /api/v1/billing/usage: accepted events by tenant in one calendar month (UTC, by arrival), this one where none is named.
 
 /** Every tenant, those without events too, by id; `total_events` is of all of them whatever the page. */
-async function billingUsage(context: UsageContext, { principal, query }: QueryRequest<"billingUsage">): Promise<Outcome<unknown>> {
+async function billingUsage(context: UsageContext, request: QueryRequest<"billingUsage">): Promise<Outcome<unknown>> {
   const { state } = context;
-  const { limit, month = monthOf(context.nowMs()) } = query;
-  const scope: PageScope = { tenant: principal.tenant, endpoint: "billingUsage", filters: { month: query.month } };
-  const token = readPageToken(state.pageSecret, scope, query.page_token);
-  if (!token.ok) return token;
+  const { limit, month = monthOf(context.nowMs()) } = request.query;
+  const asked = openPage(state, request, "billingUsage");
+  if (!asked.ok) return asked;
   const complete = await takeCounts(context);
-  const found = state.configured.tenants.page((token.value?.[0] as string | undefined) ?? "", limit + 1);
-  const { page, page_token } = cutPage(state.pageSecret, scope, found, limit, ({ id }) => [id]);
+  const found = state.configured.tenants.page((asked.value.after?.[0] as string | undefined) ?? "", limit + 1);
+  const { page, page_token } = asked.value.cut(found, ({ id }) => [id]);
   return done({
     period: { month: monthText(month), start: formatRfc3339(monthStartMs(month)), end: formatRfc3339(monthStartMs(month + 1)) },
     total_events: totalOf(state.series, month),

@@ -1,6 +1,6 @@
 // GET, PUT and DELETE /api/v1/settings/watchdog.
 import type { BodyOf } from "../../api/endpoints.ts";
-import { type PagePosition, type PageScope, pageOf } from "../../api/page-token.ts";
+import { listed, type PagePosition, type WholeList } from "../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { changedOverrides, effectiveView, SETTING_NAMES, settingsView } from "../../api/shapes/watchdog-settings.ts";
 import { WATCHDOG_PLACES_PER_TENANT_MAX } from "../../core/config/limits.ts";
@@ -113,29 +113,21 @@ export function deleteWatchdogSettings(
 }
 
 /** Settings in force in a scope, and a page of what is set there and below. */
-export function listWatchdogSettings(
-  { state, nowMs }: WatchdogContext,
-  { principal, query }: QueryRequest<"watchdogSettings">,
-): Outcome<unknown> {
-  const { limit, page_token: token, ...filters } = query;
+export function listWatchdogSettings({ state, nowMs }: WatchdogContext, request: QueryRequest<"watchdogSettings">): Outcome<unknown> {
+  const { principal, query } = request;
   if (query.metric_name !== undefined && query.service_id === undefined) return refused("invalid_parameter", METRIC_NEEDS_SERVICE);
   const book = state.configured.watchdog;
   const place = placeOf(principal.tenant, query.service_id, query.metric_name);
-  const scope: PageScope = { tenant: principal.tenant, endpoint: "watchdogSettings", filters };
   const matching = book.table.listOf(principal.tenant).filter((each) => isWithin(each, place));
-  const paged = pageOf({ secret: state.pageSecret, scope, limit, token }, matching, { positionOf: (each) => positionOf(each) });
-  if (!paged.ok) return paged;
-  const { page, page_token } = paged.value;
-  const overrides = page.map((each) => ({ ...namesOf(each), set: settingsView(each.overrides), updated_at: updatedAt(book, each) }));
   const feedback = place.serviceId === null ? [] : state.alerts.feedback.effects(principal.tenant, place.serviceId, nowMs());
   const inForce = book.settingsOf(principal.tenant, place.serviceId ?? "", place.metricName ?? "").zThreshold;
-  return done({
+  const list: WholeList<ScopedOverrides> = { endpoint: "watchdogSettings", positionOf };
+  return listed(state, request, list, matching, (page) => ({
     ...placeView(book, place),
     feedback: feedback.map((effect) => effectView(effect, inForce)),
-    overrides,
+    overrides: page.map((each) => ({ ...namesOf(each), set: settingsView(each.overrides), updated_at: updatedAt(book, each) })),
     total: matching.length,
-    page_token,
-  });
+  }));
 }
 
 /** What marks of people do to the threshold of a family. */

@@ -1,5 +1,5 @@
 // GET /api/v1/webhooks/{name}/deliveries: attempts, of the newest event first; and POST /api/v1/webhooks/test.
-import { cutPage, type PageScope, readPageToken } from "../../api/page-token.ts";
+import { openPage } from "../../api/page-token.ts";
 import { done, type Outcome, refused } from "../../api/refusal.ts";
 import { hash128 } from "../../core/hashing/hash128.ts";
 import { NEW_DELIVERY } from "../../domain/delivery/delivery.ts";
@@ -18,18 +18,15 @@ const ROWS_PER_READ = 200;
 
 type Position = readonly [occurredAtMs: number, deliveryId: string, attempt: number];
 
-export async function listDeliveries(
-  context: WebhooksContext,
-  { principal, path, query }: QueryRequest<"webhookDeliveries">,
-): Promise<Outcome<unknown>> {
+export async function listDeliveries(context: WebhooksContext, request: QueryRequest<"webhookDeliveries">): Promise<Outcome<unknown>> {
   const { state, yieldTurn } = context;
+  const { principal, path, query } = request;
   const { tenant } = principal;
   const webhook = state.configured.webhooks.find(tenant, path.name ?? "");
   if (webhook === undefined) return unknownWebhook(path.name ?? "");
-  const scope: PageScope = { tenant, endpoint: "webhook_deliveries", filters: { name: webhook.name } };
-  const token = readPageToken(state.pageSecret, scope, query.page_token);
-  if (!token.ok) return token;
-  const after = token.value as Position | undefined;
+  const asked = openPage(state, request, "webhook_deliveries", { name: webhook.name });
+  if (!asked.ok) return asked;
+  const after = asked.value.after as Position | undefined;
   const shown: Array<{ readonly position: Position; readonly view: ReturnType<typeof attemptViews>[number] }> = [];
   let total = 0;
   const from = deliveryBound(tenant, webhook.id, Number.NEGATIVE_INFINITY);
@@ -50,7 +47,7 @@ export async function listDeliveries(
     to = last.key;
     await yieldTurn();
   }
-  const { page, page_token } = cutPage(state.pageSecret, scope, shown, query.limit, ({ position }) => [...position]);
+  const { page, page_token } = asked.value.cut(shown, ({ position }) => [...position]);
   return done({ deliveries: page.map(({ view }) => view), total, page_token });
 }
 

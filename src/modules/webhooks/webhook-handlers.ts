@@ -2,7 +2,7 @@
 
 import { secretBytes } from "../../adapters/webhooks/webhook-signature.ts";
 import type { BodyOf } from "../../api/endpoints.ts";
-import { type PageScope, pageOf } from "../../api/page-token.ts";
+import { listed } from "../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { WEBHOOKS_PER_TENANT_MAX } from "../../core/config/webhook-limits.ts";
 import { HIDDEN } from "../../core/text/hidden-value.ts";
@@ -92,14 +92,12 @@ export function oneWebhook({ state, webhooks }: WebhooksContext, { principal, pa
   return webhook === undefined ? unknownWebhook(path.name ?? "") : done(webhookView(webhook, webhooks.pause(webhook)));
 }
 
-export function listWebhooks({ state, webhooks }: WebhooksContext, { principal, query }: QueryRequest<"webhooks">): Outcome<unknown> {
-  const { limit, page_token: token } = query;
-  const scope: PageScope = { tenant: principal.tenant, endpoint: "webhooks", filters: {} };
-  const all = state.configured.webhooks.of(principal.tenant);
-  const paged = pageOf({ secret: state.pageSecret, scope, limit, token }, all, { positionOf: ({ name }) => [name] });
-  if (!paged.ok) return paged;
-  const { page, page_token } = paged.value;
-  return done({ webhooks: page.map((webhook) => webhookView(webhook, webhooks.pause(webhook))), total: all.length, page_token });
+export function listWebhooks({ state, webhooks }: WebhooksContext, request: QueryRequest<"webhooks">): Outcome<unknown> {
+  const all = state.configured.webhooks.of(request.principal.tenant);
+  return listed(state, request, { endpoint: "webhooks", positionOf: ({ name }) => [name] }, all, (page) => ({
+    webhooks: page.map((webhook) => webhookView(webhook, webhooks.pause(webhook))),
+    total: all.length,
+  }));
 }
 
 export function webhookKey({ webhookPublicKey }: WebhooksContext): Outcome<unknown> {

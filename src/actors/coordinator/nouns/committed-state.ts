@@ -13,7 +13,7 @@ import { AnalysisBook } from "../../../modules/analysis/analysis-book.ts";
 import { AnomalyBook } from "../../../modules/anomalies/anomaly-book.ts";
 import { callSumsKey } from "../../../modules/calls/call-rows.ts";
 import { DeadLetterBook } from "../../../modules/dead-letters/dead-letter-book.ts";
-import { ReplayBook } from "../../../modules/dead-letters/replay-book.ts";
+import { replayBook } from "../../../modules/dead-letters/replay-book.ts";
 import type { RoutingSettings } from "../../../modules/notification/routing-book.ts";
 import { ForecastBook } from "../../../modules/prediction/forecast-book.ts";
 import { MetadataTable } from "../../../modules/series/metadata-table.ts";
@@ -52,7 +52,7 @@ export class CommittedState {
   readonly anomalies: AnomalyBook;
   readonly alerts: AlertBook;
   readonly deadLetters = new DeadLetterBook();
-  readonly replays = new ReplayBook();
+  readonly replays = replayBook();
   readonly coverage = new LogCoverage();
   readonly rollups = new RollupBook();
   /** Generation of each partition's checkpoint: sums of calls since earlier ones are final. */

@@ -5,10 +5,10 @@ import { ShareLedger } from "../../../../src/core/fairness/share-ledger.ts";
 import { COORDINATOR_SLOTS } from "../../../../src/core/layout/counters.ts";
 import type { TrainingResult } from "../../../../src/domain/detection/multivariate/service-training.ts";
 import { EngineClient } from "../../../../src/modules/engines/engine-client.ts";
-import { TrainingJobBook, type TrainingJobRow } from "../../../../src/modules/models/job-book.ts";
 import { ModelBook } from "../../../../src/modules/models/model-book.ts";
 import { ModelMessages } from "../../../../src/modules/models/model-messages.ts";
 import { ServiceInputs } from "../../../../src/modules/models/service-inputs.ts";
+import { type TrainingJobRow, trainingBook } from "../../../../src/modules/models/training-job.ts";
 import { TrainingJobs } from "../../../../src/modules/models/training-jobs.ts";
 import { CoordinatorCounters } from "../../../../src/modules/state/coordinator-counters.ts";
 import { FakeEngine, START_MS } from "../../../support/coordinator-rig.ts";
@@ -32,7 +32,7 @@ function rig(shadowsMax: number, tenants = 1) {
   const shadowShares = new ShareLedger({ most: shadowsMax, tenants: () => tenants });
   const models = new ModelBook(ShareLedger.alone(), shadowShares);
   models.load(control);
-  const trainings = new TrainingJobBook();
+  const trainings = trainingBook();
   const said = {
     alerts: { feedback: { of: () => [] } },
     analyses: { memory: { all: () => [] } },

@@ -1,7 +1,7 @@
 /** The pages of a list, one behind the other, are the list, whatever the limit of each and also where rows come and go meanwhile. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { pageOf } from "../../../src/api/page-token.ts";
+import { listed } from "../../../src/api/page-token.ts";
 
 interface Row {
   readonly atMs: number;
@@ -9,8 +9,14 @@ interface Row {
 }
 
 const secret = new Uint8Array(32).fill(7);
-const scope = { tenant: "default", endpoint: "rows", filters: {} };
-const positionOf = ({ atMs, id }: Row) => [atMs, id];
+/** Asks for a page of rows; undefined where the token is refused. */
+function asked(tenant: string, token: string, limit: number, rows: readonly Row[], newestFirst: boolean) {
+  const request = { principal: { tenant }, query: { limit, page_token: token } };
+  const list = { endpoint: "rows", newestFirst, positionOf: ({ atMs, id }: Row) => [atMs, id] };
+  const outcome = listed({ pageSecret: secret }, request, list, rows, (page) => ({ page }));
+  return outcome.ok ? (outcome.value as { readonly page: readonly Row[]; readonly page_token: string }) : undefined;
+}
+
 const rowsArb = fc.uniqueArray(fc.record({ atMs: fc.nat(3), id: fc.string({ maxLength: 2 }) }), {
   selector: (row) => JSON.stringify(row),
   maxLength: 12,
@@ -32,13 +38,13 @@ it("gives each row once, in order", () => {
         const seen: Row[] = [];
         let token = "";
         for (const limit of limits) {
-          const paged = pageOf({ secret, scope, limit, token }, rows, { newestFirst, positionOf });
-          if (!paged.ok) throw new Error("a token of this list was refused");
-          seen.push(...paged.value.page);
-          token = paged.value.page_token;
+          const paged = asked("default", token, limit, rows, newestFirst);
+          if (paged === undefined) throw new Error("a token of this list was refused");
+          seen.push(...paged.page);
+          token = paged.page_token;
           if (token === "") break;
           // What was shown may be deleted meanwhile: the next page begins where it would have.
-          rows = rows.filter((row) => row !== paged.value.page.at(-1));
+          rows = rows.filter((row) => row !== paged.page.at(-1));
         }
         expect(token).toBe("");
         expect(seen).toEqual(expected);
@@ -55,7 +61,6 @@ it("refuses the token of another list", () => {
     ],
     false,
   );
-  const paged = pageOf({ secret, scope, limit: 1, token: "" }, rows, { positionOf });
-  const token = paged.ok ? paged.value.page_token : "";
-  expect(pageOf({ secret, scope: { ...scope, tenant: "other" }, limit: 1, token }, rows, { positionOf }).ok).toBe(false);
+  const token = asked("default", "", 1, rows, false)?.page_token ?? "";
+  expect(asked("other", token, 1, rows, false)).toBeUndefined();
 });
