@@ -6,7 +6,7 @@ import { z } from "zod";
 import { ownMember } from "../core/collections/own-member.ts";
 import { JSON_COUNTED_ANY, JSON_COUNTED_MIN, JSON_PARSED_BYTES_MAX } from "../core/config/body-limits.ts";
 import { JSON_DEPTH_MAX } from "../core/config/limits.ts";
-import { finished } from "../core/fairness/steps.ts";
+import { finished } from "../core/fairness/serial-work.ts";
 import { decodePieces } from "../domain/codec/json-pieces.ts";
 import { type JsonBounds, type JsonScan, scanJson } from "../domain/codec/json-scan.ts";
 import { type BodyOf, type EndpointName, endpointNamed } from "./endpoints.ts";

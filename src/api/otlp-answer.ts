@@ -1,10 +1,15 @@
 // Answers of the OTLP endpoints, in the encoding of the request: Export*ServiceResponse with what was rejected, google.rpc.Status on errors.
 // https://opentelemetry.io/docs/specs/otlp/#otlphttp-response
 // A call of gRPC that reaches a port of HTTP/1.1.
+// GET /api/v1/telemetry-types: the same for everybody and for ever, so the body is made once.
 import { GRPC_ADVICE } from "../adapters/http/grpc/grpc-advice.ts";
+import { RECORD_TYPES } from "../core/layout/counters.ts";
 import { OTLP_SIGNALS, type OtlpEncoding, type OtlpSignal } from "../core/protocol/otlp-kind.ts";
 import { google, otlp } from "./generated/otlp-answers.ts";
 import { ERROR_STATUS, type ErrorCode, type Refusal } from "./refusal.ts";
+
+/** The answer's body. */
+export const TELEMETRY_TYPES_BODY = JSON.stringify({ types: RECORD_TYPES, default: RECORD_TYPES[0] });
 
 /** Which signal a request has, and how its answer is to be written. */
 export interface OtlpDialect {

@@ -1,11 +1,10 @@
 // What a start finds of the data that a start before has left, before it opens any of it: a store or a log that is missing ends the start, or becomes a fault where the operator accepts the loss.
 import { readCrashNotes, removeCrashNote } from "../adapters/log/crash-notes.ts";
 import { DataFaultFile } from "../adapters/log/data-fault-file.ts";
-import { type LogInventory, type MissingLog, missingLog, readInventory } from "../adapters/log/log-inventory.ts";
+import { type LogInventory, type MissingLog, missingLog, notedSegments, readInventory } from "../adapters/log/log-inventory.ts";
 import { listSegments } from "../adapters/log/log-segment.ts";
 import { logDirectory, type Meta } from "../adapters/log/meta-file.ts";
 import { type ClosedFolder, closeFolder } from "../adapters/log/private-folder.ts";
-import { notedSegments } from "../adapters/log/segment-note.ts";
 import { missingStores } from "../adapters/log/stored-parts.ts";
 import { systemClock } from "../adapters/platform/clock.ts";
 import { ConfigError } from "../core/config/config-error.ts";

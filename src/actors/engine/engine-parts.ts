@@ -3,7 +3,7 @@ import type { EngineMemory } from "../../adapters/shared-memory/engine-memory.ts
 import { InboxReader } from "../../adapters/shared-memory/inbox-ring.ts";
 import { dispatch, type Handlers } from "../../adapters/threads/mailbox.ts";
 import { BLOCK_BYTES } from "../../core/config/limits.ts";
-import { finished } from "../../core/fairness/steps.ts";
+import { finished } from "../../core/fairness/serial-work.ts";
 import { PROFILE_ENVIRONMENT } from "../../core/layout/stream-record.ts";
 import type { MetricScopeEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type { EngineCommand } from "../../core/protocol/engine-control.ts";

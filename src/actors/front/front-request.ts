@@ -16,9 +16,9 @@ import { JSON_HEADERS, NO_HEADERS, refusalHeaders, retryHeaders } from "./answer
 import type { DocumentAnswer } from "./documents.ts";
 import { acceptedCodings } from "./file-request.ts";
 import type { IngestionSink, SentBody } from "./ingestion.ts";
+import { type RequestHistogram, UNMATCHED } from "./metrics-page.ts";
 import type { RefusedBodies } from "./refused-bodies.ts";
 import { isRemoteWrite2, writtenHeaders } from "./remote-write-headers.ts";
-import { type RequestHistogram, UNMATCHED } from "./request-histogram.ts";
 
 /** What a request uses of the front. */
 export interface RequestDependencies {

@@ -1,5 +1,6 @@
 // `GET /metrics`: what the contract names (section 4.1 rule 3) and what an operator of the engine watches. Registered once; values are read from shared
 // counters when the page is asked for, and no thread is asked.
+// Durations of requests by endpoint, from headers read to answer given. Written and read by the front alone.
 import type { HistogramReading, MetricsRegistry, Reading } from "../../adapters/telemetry/metrics-registry.ts";
 import { endpointNamed } from "../../api/endpoints.ts";
 import { COORDINATOR_LIMITS } from "../../core/config/shared-limits.ts";
@@ -13,6 +14,7 @@ import {
   ENGINE_STAGES,
   LATENCY_BOUNDS_SECONDS,
   LATENCY_SLOTS,
+  observeLatency,
   RECORD_TYPES,
   SLOT_ACCEPTED,
   SLOT_BATCH,
@@ -32,7 +34,9 @@ import { ENGINE_METRICS } from "../../core/telemetry/engine-metrics.ts";
 import { CONTRACT_METRICS, FRONT_METRICS, type FrontMetric, HISTOGRAMS, LABELLED_METRICS } from "../../core/telemetry/front-metrics.ts";
 import { type Labels, type Metric, partsOf, type SlotMetric } from "../../core/telemetry/metric.ts";
 import type { RefusedBodies } from "./refused-bodies.ts";
-import { type RequestHistogram, UNMATCHED } from "./request-histogram.ts";
+
+/** In place of an endpoint's name: what no endpoint matches. */
+export const UNMATCHED = "unmatched";
 
 /** Sources of the page: all of it is read again for each page. */
 export interface MetricsSources {
@@ -226,4 +230,25 @@ function mostPlaces({ sharesTaken }: MetricsSources): Reading[] {
 
 function mostOf(places: number | SharedLimit): number {
   return typeof places === "number" ? places : places.most;
+}
+
+/** Buckets of one endpoint: one per bound, +Inf, then sum and count. */
+export class RequestHistogram {
+  readonly #series = new Map<string, Float64Array>();
+
+  /** Observes one request; endpoints are names of the endpoint table, or UNMATCHED, so their number is bounded. */
+  observe(endpoint: string, seconds: number): void {
+    const slots = this.#series.get(endpoint) ?? this.#begin(endpoint);
+    observeLatency(slots, 0, seconds);
+  }
+
+  #begin(endpoint: string): Float64Array {
+    const slots = new Float64Array(LATENCY_SLOTS);
+    this.#series.set(endpoint, slots);
+    return slots;
+  }
+
+  entries(): IterableIterator<[string, Float64Array]> {
+    return this.#series.entries();
+  }
 }

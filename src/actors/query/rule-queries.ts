@@ -10,8 +10,7 @@ import { RULE_QUERIES_PARSED_MAX, RULE_QUERY_MS_MAX, RULE_TEMPLATE_READS_MAX } f
 import type { Evaluating } from "../../domain/promql/evaluation/sliced-evaluation.ts";
 import type { Steps } from "../../domain/promql/evaluation/steps.ts";
 import type { LabelMatcher } from "../../domain/promql/labels/label-matcher.ts";
-import { MemoryStorage } from "../../domain/promql/memory-storage.ts";
-import { OverlaidStorage } from "../../domain/promql/overlaid-storage.ts";
+import { MemoryStorage, OverlaidStorage } from "../../domain/promql/memory-storage.ts";
 import { QueryBudget } from "../../domain/promql/query-budget.ts";
 import {
   evaluateInstant,

@@ -1,4 +1,6 @@
 // The thread of a query worker: answers calls of PromQL's HTTP API, several at once in slices. It reads the store itself and asks the coordinator for what is in none.
+// Work for rules: what takes long and is not of the coordinator's own is done here for it.
+
 import { join } from "node:path";
 import { systemClock } from "../../adapters/platform/clock.ts";
 import { yieldQueries } from "../../adapters/platform/engine-priority.ts";
@@ -20,9 +22,12 @@ import type {
   SourceAnswer,
   SourceQuestion,
 } from "../../core/protocol/query-worker.ts";
+import type { ReadRulesResult } from "../../core/protocol/rule-work.ts";
 import { faultReport } from "../../core/telemetry/fault-report.ts";
 import type { QueryBudget } from "../../domain/promql/query-budget.ts";
 import { QueryMemory } from "../../domain/promql/query-memory.ts";
+import { documentOf } from "../../domain/rules/file/group-document.ts";
+import { readRuleFile } from "../../domain/rules/file/rule-file.ts";
 import { type AskSource, EngineSource } from "./engine-source.ts";
 import { answerExemplars, answerLabels, answerLabelValues, answerMetadata, answerSeries } from "./list-answers.ts";
 import { answerQuery, answerQueryRange } from "./query-answers.ts";
@@ -36,7 +41,8 @@ import {
   refusalOf,
   SourceUnavailableError,
 } from "./query-call.ts";
-import { answerRuleWork } from "./rule-answers.ts";
+import { evaluatedGroup } from "./rule-evaluation.ts";
+import { triedGroup } from "./rule-trial.ts";
 import { SliceScheduler } from "./slice-scheduler.ts";
 import { StreamSelector } from "./stream-selector.ts";
 import { TenantIndexes } from "./tenant-indexes.ts";
@@ -130,3 +136,20 @@ function run({ dataDir, engines, options, mainPort, coordinatorPort }: QueryWork
 }
 
 run(threadData<QueryWorkerData>());
+
+/** Does the work of a call. */
+async function answerRuleWork(context: CallContext): Promise<CallAnswer> {
+  const { work } = context.call;
+  if (work === undefined) throw new Error("a call for rules says what is to be done");
+  if (work.kind === "evaluate") return { status: 200, body: await evaluatedGroup(context, work) };
+  return jsonAnswer(work.kind === "try" ? await triedGroup(context, work) : readResult(work.text));
+}
+
+function jsonAnswer(value: unknown): CallAnswer {
+  return { status: 200, body: new Uint8Array(Buffer.from(JSON.stringify(value))) };
+}
+
+function readResult(text: string): ReadRulesResult {
+  const { groups, problems } = readRuleFile(text);
+  return { documents: groups.map((group) => JSON.stringify(documentOf(group))), problems };
+}

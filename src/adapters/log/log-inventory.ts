@@ -4,7 +4,11 @@
  *
  * Written beside the flushes of the log, once a second while the log grows, so a damaged end that nobody is informed of is no more than what a loss of power may cost. A full disk leaves
  * the last one, which stays true but for segments that were deleted since: those are covered by what the stores hold, which the coordinator looks up. Segments that came since
- * have a note of their own (segment-note.ts).
+ * have a note of their own (below).
+ *
+ * <dataDir>/noted.<name of a segment>: an empty file that stands for a segment until log-inventory.json has it. A writer makes it behind the segment's file and before the first block
+ * in it, so nobody is answered for a block of a segment that no note knows; a crash between the steps leaves an empty segment, which is there, or one without a note, which holds nothing.
+ * Outside the log's folder, as that may be what is lost.
  */
 
 import { existsSync, readFileSync, statSync } from "node:fs";
@@ -12,11 +16,12 @@ import { open, rename, unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { LogFlaw } from "../../core/protocol/data-fault.ts";
 import type { LogPosition } from "./block-format.ts";
-import { errorCode } from "./log-file-system.ts";
-import { type LogSegment, listSegments, parseSegmentName } from "./log-segment.ts";
+import { errorCode, type LogFileSystem, syncDirectory } from "./log-file-system.ts";
+import { type LogSegment, listSegments, namesIn, parseSegmentName } from "./log-segment.ts";
 import { logDirectory } from "./meta-file.ts";
 import { replaceFile } from "./replaced-file.ts";
-import { notedSegments, notePath } from "./segment-note.ts";
+
+const PREFIX = "noted.";
 
 const VERSION = 1;
 const NAME = "log-inventory.json";
@@ -118,4 +123,21 @@ async function replaceLater(path: string, text: string): Promise<void> {
     await file.close();
   }
   await rename(beside, path);
+}
+
+/** Notes a segment, durably where `isFlushed`; a note that is there already is fine. Throws the system's error. */
+export function noteSegment(dataDir: string, segmentPath: string, isFlushed: boolean, files: LogFileSystem): void {
+  files.closeSync(files.openSync(notePath(dataDir, basename(segmentPath)), "w"));
+  if (isFlushed) syncDirectory(dataDir, files);
+}
+
+/** Names of the segments that are noted. Throws the system's error. */
+export function notedSegments(dataDir: string): string[] {
+  const names = namesIn(dataDir).filter((name) => name.startsWith(PREFIX));
+  return names.map((name) => name.slice(PREFIX.length)).filter((name) => parseSegmentName("", name) !== undefined);
+}
+
+/** Path of the note of a segment. */
+function notePath(dataDir: string, segmentName: string): string {
+  return join(dataDir, PREFIX + segmentName);
 }

@@ -7,8 +7,8 @@ import type { LogBlockHeader, LogPosition } from "./block-format.ts";
 import { BLOCK_HEADER_BYTES, BLOCK_PAYLOAD_BYTES_MAX, blockBytes, blockPadding, writeBlockHeader } from "./block-format.ts";
 import type { LogFileSystem } from "./log-file-system.ts";
 import { errorCode, nodeFileSystem, syncDirectory } from "./log-file-system.ts";
+import { noteSegment } from "./log-inventory.ts";
 import { listSegments, segmentPath } from "./log-segment.ts";
-import { noteSegment } from "./segment-note.ts";
 
 /** Size at which a segment is full unless the options say otherwise. */
 const SEGMENT_BYTES = 64 * 1024 * 1024;

@@ -3,7 +3,10 @@
  * the limits of the process, and a filter of system calls ([ADR 108](../../../docs/adr/0108-programs-of-tenants.md)). No process runs before somebody has a transform.
  *
  * Overruns of programs: one that overran its limits three times in ten minutes is suspended until the first of them is ten minutes old.
+ *
+ * What a sandbox process calls a payload is checked here: a process that was broken may say anything.
  */
+
 import { createHash } from "node:crypto";
 import { BoundedMap } from "../../core/collections/bounded-map.ts";
 import {
@@ -11,18 +14,21 @@ import {
   TRANSFORM_INPUT_BYTES_MAX,
   TRANSFORM_KILLS_MAX,
   TRANSFORM_KILLS_PERIOD_MS,
+  TRANSFORM_OUTPUT_LEVELS_MAX,
   TRANSFORM_PENALTIES_MAX,
   TRANSFORM_PROGRAM_CHARACTERS_MAX,
 } from "../../core/config/sandbox-limits.ts";
 import { after, background, every, task } from "../../core/faults/guard.ts";
-import type { SandboxReport, SandboxWalls } from "../../domain/webhooks/sandbox-state.ts";
+import type { SandboxReport, SandboxWalls } from "../../domain/webhooks/outbound-messages.ts";
 import type { EventTransforms, Transform, TransformOutcome } from "../../domain/webhooks/transform.ts";
 import { systemClock } from "../platform/clock.ts";
 import { WrapperChoice } from "./bubblewrap.ts";
 import type { Request } from "./frames.ts";
-import { payloadProblem } from "./payload-text.ts";
 import { ProcessPool } from "./process-pool.ts";
 import { type ProcessWalls, type RunEnd, SandboxProcess, sandboxWrapper } from "./sandbox-process.ts";
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 
 export interface SandboxSettings {
   /** Processes that tenants hold at once. */
@@ -199,4 +205,32 @@ export function programKey(tenant: string, { language, program }: Pick<Request, 
   return createHash("sha256")
     .update(JSON.stringify([tenant, language, program]))
     .digest("base64");
+}
+
+/** Why a text is no payload; undefined where it is one. */
+export function payloadProblem(text: string): string | undefined {
+  if (levelsOf(text) > TRANSFORM_OUTPUT_LEVELS_MAX) return `the payload is nested more than ${TRANSFORM_OUTPUT_LEVELS_MAX} deep`;
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch {
+    return "the payload is no JSON";
+  }
+}
+
+/** Deepest level of a JSON text, told without recursion. */
+function levelsOf(text: string): number {
+  let level = 0;
+  let deepest = 0;
+  let isInText = false;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (isInText) {
+      if (code === BACKSLASH) index++;
+      else if (code === QUOTE) isInText = false;
+    } else if (code === QUOTE) isInText = true;
+    else if (code === 0x5b || code === 0x7b) deepest = Math.max(deepest, ++level);
+    else if (code === 0x5d || code === 0x7d) level--;
+  }
+  return deepest;
 }

@@ -15,9 +15,9 @@ import {
 } from "../parameters.ts";
 import { ALERT, ALERT_ACTION_RESULTS, ALERT_DETAIL, ALERT_EXAMPLE, ALERT_LIST, DECISION_EXAMPLE, TIMELINE } from "../shapes/alert.ts";
 import { ANOMALY_EXAMPLE } from "../shapes/anomaly.ts";
-import { DELIVERY_EXAMPLE } from "../shapes/delivery.ts";
 import { LEDGER } from "../shapes/ledger.ts";
 import { nameField } from "../shapes/name.ts";
+import { DELIVERY_EXAMPLE } from "../shapes/notification.ts";
 import { NO_QUERY, PAGE, TIME_RANGE } from "./query-shapes.ts";
 
 const PERSON = nameField().max(LABEL_KEY_CHARACTERS_MAX);

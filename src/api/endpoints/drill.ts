@@ -1,7 +1,6 @@
 import type { Endpoint } from "../endpoint.ts";
 import { DRILL_BODY } from "../shapes/channel.ts";
-import { DELIVERY_EXAMPLE } from "../shapes/delivery.ts";
-import { DRILL_ANSWER } from "../shapes/drill.ts";
+import { DELIVERY_EXAMPLE, DRILL_ANSWER } from "../shapes/notification.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
 import { NO_QUERY } from "./query-shapes.ts";
 

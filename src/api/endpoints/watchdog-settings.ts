@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { CALENDAR_BODY_BYTES_MAX, KNOWN_DAY_NAME_BYTES_MAX, KNOWN_DAYS_PER_TENANT_MAX } from "../../core/config/calendar-limits.ts";
+import { CALENDAR_BODY_BYTES_MAX, KNOWN_DAY_NAME_BYTES_MAX, KNOWN_DAYS_PER_TENANT_MAX } from "../../core/config/declaration-limits.ts";
 import { WATCHDOG_NAMES_BYTES_MAX } from "../../core/config/limits.ts";
 import { DAY_KINDS } from "../../core/protocol/watchdog-settings.ts";
 import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";

@@ -4,8 +4,7 @@ import { ALERT_CHANGE_KINDS, TIMELINE_KINDS } from "../../domain/alerting/alert-
 import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";
 import { END_REASONS } from "../../domain/anomaly/ending.ts";
 import { CATEGORY } from "./analysis.ts";
-import { DELIVERY } from "./delivery.ts";
-import { NOTIFICATION, NOTIFICATION_EXAMPLE } from "./notification.ts";
+import { DELIVERY, NOTIFICATION, NOTIFICATION_EXAMPLE } from "./notification.ts";
 import { COUNT, EXAMPLE_TIME, NEXT_PAGE, SEVERITY_COUNTS, TIMESTAMP } from "./scalars.ts";
 
 export const SEVERITY = z.enum(["low", "medium", "high"]);

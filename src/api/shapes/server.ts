@@ -1,6 +1,6 @@
 // What the server says of itself (contract 4.1 and 4.2).
 import { z } from "zod";
-import { DRILL_RESULT } from "./drill.ts";
+import { DRILL_RESULT } from "./notification.ts";
 import { COUNT, COUNTS, TIMESTAMP } from "./scalars.ts";
 
 /** Count over all tenants together. */

@@ -8,8 +8,7 @@ import type { Config } from "../../core/config/load-config.ts";
 import { EXIT } from "../../server/exit-code.ts";
 import { writeLine } from "../../server/terminal.ts";
 import { writeJson } from "../client/table-text.ts";
-import { finding, type MachineFinding } from "./machine-finding.ts";
-import { portFindings } from "./port-check.ts";
+import { finding, type MachineFinding, portFindings } from "./port-check.ts";
 
 const GIB = 1024 ** 3;
 /** Less does not hold a day of 10,000 samples a second and what is being compacted. */

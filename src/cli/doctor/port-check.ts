@@ -1,12 +1,12 @@
 // The ports that a server would open: whether each is free, and else whose it is: of the server that has the data folder, or of another process.
 // Which process listens on a port of TCP, by /proc: the socket's inode in net/tcp, and the process that holds it open.
+// What a look at the machine finds.
 
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { holderOf } from "../../adapters/log/folder-lock.ts";
 import type { Config } from "../../core/config/load-config.ts";
-import { type FindingState, finding, type MachineFinding } from "./machine-finding.ts";
 
 const PROC = "/proc";
 const LISTENING = "0A";
@@ -116,4 +116,25 @@ function readOr(path: string): string {
   } catch {
     return "";
   }
+}
+
+/** How bad it is. */
+type FindingState = "ok" | "warning" | "problem";
+
+/** One finding. */
+export interface MachineFinding {
+  readonly subject: string;
+  readonly state: FindingState;
+  readonly what: string;
+  /** Empty where nothing is to be done. */
+  readonly advice: string;
+}
+
+/** A finding that is in order, unless there is trouble. */
+export function finding(
+  subject: string,
+  what: string,
+  trouble?: { readonly state: FindingState; readonly advice: string },
+): MachineFinding {
+  return { subject, what, state: trouble?.state ?? "ok", advice: trouble?.advice ?? "" };
 }

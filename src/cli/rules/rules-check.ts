@@ -1,6 +1,6 @@
 // `vedette rules check`: files of rules as Prometheus reads them, what is wrong with each, and rules that make the same series. Output and exit codes are promtool's.
 import { readFileSync } from "node:fs";
-import { duplicateRules } from "../../domain/rules/file/duplicate-rules.ts";
+import { duplicateRules } from "../../domain/rules/file/group-document.ts";
 import { type RuleFile, readRuleFile } from "../../domain/rules/file/rule-file.ts";
 import { EXIT, UsageError } from "../../server/exit-code.ts";
 import { writeError, writeLine } from "../../server/terminal.ts";

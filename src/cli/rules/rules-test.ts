@@ -1,6 +1,8 @@
 // `vedette rules test`: tests of rules in promtool's format. Output and exit codes are promtool's.
-import { readFileSync } from "node:fs";
-import { dirname } from "node:path";
+// Paths of a file that names others by patterns, as Go's filepath.Glob finds them: * and ? stand for what is within one name.
+
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
 import { findPattern, PatternError } from "../../domain/promql/labels/pattern.ts";
 import type { RuleGroup } from "../../domain/rules/file/rule-group.ts";
 import { RuleFileError } from "../../domain/rules/file/yaml-tree.ts";
@@ -10,8 +12,12 @@ import { EXIT, UsageError } from "../../server/exit-code.ts";
 import { writeError, writeLine } from "../../server/terminal.ts";
 import { writeJson } from "../client/table-text.ts";
 import type { CommandArguments } from "../command-arguments.ts";
-import { matchingPaths, PathPatternError } from "./path-pattern.ts";
 import { readRules } from "./rules-check.ts";
+
+const PATTERN_SIGN = /[*?[]/;
+
+/** A character, a class of characters, or a sign of a pattern. */
+const PATTERN_PART = /\[\^?(?:\\?[^\]\\-](?:-\\?[^\]\\-])?)+\]|\\?[^[\\]|\\[[\\]/gu;
 
 interface TestOptions {
   readonly canIgnore: boolean;
@@ -81,4 +87,51 @@ function readGroups(path: string, { rulePaths, groupOrder }: RuleTestFile, canIg
   }
   const order = (group: RuleGroup) => Math.max(0, groupOrder.indexOf(group.name));
   return { groups: groups.sort((a, b) => order(a) - order(b)), problems };
+}
+
+/** Paths that a pattern finds, ascending; it counts from `folder` where it is relative. */
+export function matchingPaths(folder: string, pattern: string): string[] {
+  const whole = isAbsolute(pattern) ? pattern : join(folder, pattern);
+  let found = [whole.startsWith("/") ? "/" : ""];
+  for (const name of whole.split("/").filter(Boolean)) {
+    found = found.flatMap((path) => (PATTERN_SIGN.test(name) ? namesIn(path, name) : [join(path, name)]));
+  }
+  return found.filter(isThere).sort();
+}
+
+/** A pattern that cannot be read, in the words of Go. */
+export class PathPatternError extends Error {
+  override readonly name = "PathPatternError";
+}
+
+/** The pattern as a regular expression. Throws PathPatternError where a class has no end, is empty, or nothing follows a backslash. */
+function matcherOf(pattern: string): RegExp {
+  const parts = pattern.match(PATTERN_PART) ?? [];
+  if (parts.join("").length < pattern.length) throw new PathPatternError("syntax error in pattern");
+  return new RegExp(`^${parts.map(partSource).join("")}$`, "u");
+}
+
+function partSource(part: string): string {
+  if (part === "*") return "[^/]*";
+  if (part === "?") return "[^/]";
+  if (part.startsWith("[")) return part.replaceAll("&&", "&\\&");
+  return part
+    .replace(/^\\/u, "")
+    .replaceAll(/[.+*?^${}()|[\]\\/-]/g, "\\$&")
+    .replace("\\-", "-");
+}
+
+function namesIn(folder: string, pattern: string): string[] {
+  const matcher = matcherOf(pattern);
+  try {
+    return readdirSync(folder === "" ? "." : folder)
+      .filter((name) => matcher.test(name))
+      .map((name) => join(folder, name));
+  } catch {
+    return [];
+  }
+}
+
+function isThere(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }

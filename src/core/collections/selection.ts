@@ -1,4 +1,5 @@
 // One value by its rank, in linear time and without memory.
+// The least items of many, in order, without sorting them all.
 
 /**
  * The value that sorting the first `count` values, none of them NaN, would put at `place` (0 to count - 1). Reorders them: those before it become no
@@ -23,4 +24,30 @@ export function selectPlace(values: Float64Array, count: number, place: number):
     if (place < i) last = j;
   }
   return values[place] as number;
+}
+
+export class LeastItems<T> {
+  readonly #most: number;
+  readonly #compare: (a: T, b: T) => number;
+  #items: T[] = [];
+
+  /** Keeps `most` items. */
+  constructor(most: number, compare: (a: T, b: T) => number) {
+    this.#most = most;
+    this.#compare = compare;
+  }
+
+  add(item: T): void {
+    if (this.#items.push(item) >= 2 * this.#most + 64) this.#cut();
+  }
+
+  /** Ascending. */
+  get sorted(): readonly T[] {
+    this.#cut();
+    return this.#items;
+  }
+
+  #cut(): void {
+    this.#items = this.#items.sort(this.#compare).slice(0, this.#most);
+  }
 }

@@ -1,4 +1,11 @@
 // Limits of what is known of metrics, besides their values: metadata, and the scopes of OpenTelemetry that send them.
+// Limits of what is kept of samples besides what detection needs.
+
+/** Streams of a partition of which values as sent are gathered before they wait in a chunk: 64 x 32 x 16 B x 256 partitions are 8 MB in an engine that owns all. */
+export const SENT_RUNS_PER_PARTITION_MAX = 64;
+
+/** Values of one of them: a chunk of 32 costs 2 bytes a value less than one of one. */
+export const SENT_RUN_SAMPLES_MAX = 32;
 
 /** Metrics whose type, unit and help are kept, over all tenants: 300 B each in every engine and the coordinator. A large Prometheus has some thousands. */
 export const METRIC_METADATA_MAX = 50_000;

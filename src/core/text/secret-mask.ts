@@ -3,7 +3,7 @@
  * from 8 characters on, and both as they stand in a URL, in JSON, in hex and in base64, wherever in a longer text that was encoded. To be applied before a text is cut.
  */
 
-import { HIDDEN } from "./hidden-value.ts";
+import { HIDDEN } from "./secret.ts";
 
 /** Characters of a value at least: what is shorter is in every text, and no secret. */
 const VALUE_CHARACTERS_MIN = 4;

@@ -1,5 +1,7 @@
 // A value that must never be shown. It can be passed around freely: whatever turns it into text gets a placeholder, and a message to another thread carries nothing.
 
+/** Mask in place of a secret value; sent back by a client it means: unchanged. */
+export const HIDDEN = "***";
 const PLACEHOLDER = "(secret)";
 
 /** A password, key or token. Text, JSON and inspection of it give a placeholder; only `reveal` gives the value. */

@@ -1,5 +1,4 @@
 // RFC 3339 date-times, strictly: Date.parse also takes "2026", "Nov 21 2026" and 30 February.
-
 import { DAY_MS } from "./durations.ts";
 
 const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
@@ -129,4 +128,9 @@ function format(moment: number): string {
   const second = seconds % 60;
   const fraction = String(1000 + (inDay % 1000)).slice(1);
   return `${formattedDate}${TWO_DIGITS[hour]}:${TWO_DIGITS[minute]}:${TWO_DIGITS[second]}.${fraction}Z`;
+}
+
+/** A moment as people read it in a sentence: "2026-11-27 03:05:00 UTC". */
+export function momentText(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }

@@ -1,5 +1,5 @@
 // Services that fail together, as a finding on the one that calls none of the others, or least of all. It names no cause: that is what the report of the incident does.
-import { momentText } from "../../core/time/moment-text.ts";
+import { momentText } from "../../core/time/rfc3339.ts";
 import { ruleVerdict, TIER_Z } from "../detection/gates/rule-verdict.ts";
 import type { RuleFinding } from "../detection/service/rule-episode-set.ts";
 import { CASCADE_SERVICES_MIN, type Cascade } from "./cascade.ts";

@@ -1,6 +1,6 @@
 // The timeline of an alert: what happened to it, who did what, and who was told, in words. Lines follow from what a change makes of an alert; others (comments,
 // deliveries, causes) are added by whoever knows of them.
-import { momentText } from "../../core/time/moment-text.ts";
+import { momentText } from "../../core/time/rfc3339.ts";
 import type { AlertChangeKind, TimelineKind } from "./alert-changes.ts";
 import { SILENCED_GATE } from "./inhibition/hold-gates.ts";
 import { type Alert, type AlertChange, knownHistory } from "./paging/alert.ts";

@@ -8,10 +8,9 @@ import { HOLD_ENDS } from "../detection/departure/own-tail.ts";
 import type { GateResult } from "../detection/gates/gate-result.ts";
 import { DETECTOR_SATURATION } from "../saturation/saturation-finding.ts";
 import { canonicalAttributes } from "../series/stream-identity.ts";
-import { DETECTOR_EXTERNAL } from "./detector-external.ts";
 import type { AcceptedLevel, EndReason } from "./ending.ts";
 import type { PageOutcome } from "./page-outcome.ts";
-import { alertFingerprint } from "./webhook-alert.ts";
+import { alertFingerprint, DETECTOR_EXTERNAL } from "./webhook-alert.ts";
 
 /** Outcome of an anomaly on its way to a page, when it was last decided on. */
 export interface AnomalyPaging {

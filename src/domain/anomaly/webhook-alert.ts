@@ -1,6 +1,5 @@
 // An alert of an Alertmanager as an anomaly (decisions, section 6): it counts as manual override, and is distinguished by its labels and its start, so that a repeat
 // changes nothing. Of one fingerprint one is open at a time, whatever start is sent with it: the servers of a pair send each its own. Its names are mended and its texts cut, never refused: an Alertmanager that gets a 4xx drops the whole request, and its pages are lost.
-
 import { ownMember, setMember } from "../../core/collections/own-member.ts";
 import { RECORD_ATTRIBUTES_BYTES_MAX } from "../../core/config/body-limits.ts";
 import { VALUE_BYTES_MAX } from "../../core/config/limits.ts";
@@ -14,7 +13,9 @@ import { ruleVerdict } from "../detection/gates/rule-verdict.ts";
 import { mendedName } from "../series/name-rule.ts";
 import { REPLICA_LABELS } from "../series/replica-labels.ts";
 import { environmentOf } from "../series/stream-identity.ts";
-import { DETECTOR_EXTERNAL } from "./detector-external.ts";
+
+/** Whatever an Alertmanager sends; its family is reported as `alertmanager` where rules ask for a source. */
+export const DETECTOR_EXTERNAL = "external";
 
 export interface WebhookAlert {
   readonly status: "firing" | "resolved";

@@ -1,7 +1,7 @@
 // The levels that a sample is compared with, and the tables of them that the kernel reads: for each number n of values in the baseline the
 // ratio |x - mean| / s (s with n - 1 in the denominator) at which the equivalent z is exactly the level. With x not in the window,
 // t = ratio / sqrt(1 + 1/n) has Student's distribution with n - 1 degrees of freedom. Filling all tables takes about 20 ms.
-import { finished } from "../../core/fairness/steps.ts";
+import { finished } from "../../core/fairness/serial-work.ts";
 import {
   TABLE_COLUMN_Z,
   TABLE_COLUMNS,

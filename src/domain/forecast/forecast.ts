@@ -3,16 +3,28 @@
 // Forecasts that repeat what was: the last value, the last cycle, the mean of the last cycles.
 // Forecast by ARIMA on the seasonally adjusted series; the order by Akaike's criterion among a few (Hyndman & Khandakar 2008), differenced where a unit root
 // is not refuted.
+// Intervals around a forecast from its own errors at past moments (split conformal prediction; Vovk et al. 2005, by horizon as in Stankeviciute et al. 2021).
+// The size of an error may only grow with the horizon: an isotonic curve through the mean errors by step carries the width, one quantile of the errors in
+// units of that curve its level.
+// How well ways to forecast would have done: each is applied at several past moments, and compared with what came (Tashman 2000).
 import { median } from "../detection/robust.ts";
 import { type ArimaFit, type ArimaOrder, fitArima, forecastArima } from "./arima.ts";
 import { unitRootTest } from "./autocorrelation.ts";
-import { halfWidths } from "./conformal-interval.ts";
 import { type ForecastMethod, type ForecastTask, mean } from "./forecast-method.ts";
 import { holtWinters } from "./holt-winters.ts";
 import { lagRegression } from "./lag-regression.ts";
-import { runTrials, type Trials, trialOrigins } from "./rolling-origin.ts";
 import { adjusted, dampedTrend, theta } from "./smoothing-methods.ts";
 import { temperedHistory } from "./tempered-history.ts";
+
+/** Values that are left before the first origin, at least. */
+const HISTORY_MIN = 12;
+
+/** Errors of a forecast that was chosen by these very errors are smaller than those to come, the more so the farther ahead. */
+const INFLATION_FIRST = 1.1;
+const INFLATION_LAST = 1.2;
+
+/** Errors of one origin depend on one another: the quantile is that of so many independent ones an origin. */
+const INDEPENDENT_PER_ORIGIN = 10;
 
 const ARIMA_VALUES_MIN = 20;
 
@@ -237,4 +249,87 @@ function arimaForecast(values: Float64Array, horizon: number): Float64Array | un
     if (fit !== undefined && Number.isFinite(fit.aicc) && (best === undefined || fit.aicc < best.aicc)) best = fit;
   }
   return best && forecastArima(newest, best, horizon).mean;
+}
+
+/**
+ * Half the width of an interval of `level` 0..1 for each of `horizon` steps, never falling. `errors[origin][step]` are absolute; beyond their steps the
+ * width grows with the square root, as that of a random walk. Undefined without any origin.
+ */
+function halfWidths(errors: readonly Float64Array[], level: number, horizon: number): Float64Array | undefined {
+  const steps = errors[0]?.length ?? 0;
+  if (steps === 0) return undefined;
+  const curve = isotonic(Float64Array.from({ length: steps }, (_, step) => mean(errors.map((row) => row[step] as number))));
+  const floor = (curve.at(-1) as number) * 1e-6;
+  const ratios = errors.flatMap((row) => [...row].map((error, step) => (floor === 0 ? 0 : error / Math.max(floor, curve[step] as number))));
+  const quantile = upperQuantile(ratios, level, errors.length * Math.min(steps, INDEPENDENT_PER_ORIGIN));
+  return Float64Array.from({ length: horizon }, (_, step) => {
+    const scale = step < steps ? (curve[step] as number) : (curve.at(-1) as number) * Math.sqrt((step + 1) / steps);
+    return (INFLATION_FIRST + ((INFLATION_LAST - INFLATION_FIRST) * step) / Math.max(1, horizon - 1)) * quantile * scale;
+  });
+}
+
+/** Least squares under the condition that no value is below the one before it (pool adjacent violators, Ayer et al. 1955). */
+function isotonic(values: Float64Array): Float64Array {
+  const blocks: { sum: number; count: number }[] = [];
+  for (const value of values) {
+    let block = { sum: value, count: 1 };
+    for (let last = blocks.at(-1); last !== undefined && last.sum / last.count >= block.sum / block.count; last = blocks.at(-1)) {
+      block = { sum: last.sum + block.sum, count: last.count + block.count };
+      blocks.pop();
+    }
+    blocks.push(block);
+  }
+  return Float64Array.from(blocks.flatMap(({ sum, count }) => new Array<number>(count).fill(sum / count)));
+}
+
+/** The conformal quantile: at `level` of the ratios, or beyond the largest of them where `independent` of them cannot tell. */
+function upperQuantile(ratios: readonly number[], level: number, independent: number): number {
+  const sorted = [...ratios].sort((a, b) => a - b);
+  const corrected = level * (1 + 1 / independent);
+  const place = Math.min(sorted.length - 1, Math.ceil(corrected * sorted.length) - 1);
+  const beyond = corrected > 1 ? corrected + 0.5 / independent : 1;
+  return (sorted[place] as number) * beyond;
+}
+
+/** Forecasts of a method at each origin; a row is undefined where it could make none. */
+interface TrialForecasts {
+  readonly method: ForecastMethod;
+  readonly forecasts: readonly (Float64Array | undefined)[];
+  /** Mean absolute error over all origins; infinite where a forecast is missing or no number. */
+  readonly error: number;
+}
+
+interface Trials {
+  /** Values after each origin. */
+  readonly actual: readonly Float64Array[];
+  readonly methods: readonly TrialForecasts[];
+}
+
+/** Ends of history at which forecasts are tried: up to `originsMax`, a horizon apart where there is room, all with more history than horizon. */
+function trialOrigins(length: number, horizon: number, originsMax: number): number[] {
+  const origins: number[] = [];
+  for (let at = length - horizon; at >= HISTORY_MIN && at >= horizon && origins.length < originsMax; at -= horizon) origins.push(at);
+  return origins;
+}
+
+function runTrials(task: ForecastTask, methods: readonly ForecastMethod[], origins: readonly number[]): Trials {
+  const { values, periods, horizon } = task;
+  const actual = origins.map((origin) => values.subarray(origin, origin + horizon));
+  const tried = methods.map((method) => {
+    const forecasts = origins.map((origin) => method.forecast({ values: values.subarray(0, origin), periods, horizon }));
+    return { method, forecasts, error: meanError(forecasts, actual) };
+  });
+  return { actual, methods: tried };
+}
+
+function meanError(forecasts: readonly (Float64Array | undefined)[], actual: readonly Float64Array[]): number {
+  let sum = 0;
+  let count = 0;
+  for (const [origin, forecast] of forecasts.entries()) {
+    if (forecast === undefined) return Number.POSITIVE_INFINITY;
+    for (let step = 0; step < forecast.length; step++)
+      sum += Math.abs((forecast[step] as number) - ((actual[origin] as Float64Array)[step] as number));
+    count += forecast.length;
+  }
+  return count > 0 && Number.isFinite(sum) ? sum / count : Number.POSITIVE_INFINITY;
 }

@@ -1,6 +1,6 @@
 // What is said about an alert: a copy of what stands in a message, made when it is decided.
 import { DRILL_SERVICE } from "../../core/protocol/own-telemetry.ts";
-import { momentText } from "../../core/time/moment-text.ts";
+import { momentText } from "../../core/time/rfc3339.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
 
 /** Why a message leaves. A page is opened, raised, reopened or renewed; `cause` follows a page once, when root-cause analysis has one; a `notice` is of a runbook. */

@@ -1,11 +1,10 @@
 // What people are to be told about a change of an alert: each new line of its history that says so is a message.
-
+// Links from messages to pages of the user interface, whose place in the address stands behind its # (src/web/view/location.ts).
 import type { DetectorFamily } from "../alerting/ensemble.ts";
 import { type Alert, type AlertChange, beginOfAlert, endOfAlert, knownHistory, updatesOf } from "../alerting/paging/alert.ts";
 import { endWords } from "../alerting/paging/end-words.ts";
 import { withoutOvertaken } from "../alerting/paging/worse-update.ts";
 import type { AlertMessage, MessageKind } from "./alert-message.ts";
-import { alertPage } from "./page-link.ts";
 import { sourceOf } from "./routing-rule.ts";
 
 /** One alert before and after a transaction. */
@@ -104,4 +103,9 @@ function messageOf(
     url: publicUrl === null ? null : alertPage(publicUrl, id),
     both: false,
   };
+}
+
+/** Page of an alert; `publicUrl` is PUBLIC_URL without a slash at its end. */
+export function alertPage(publicUrl: string, alertId: string): string {
+  return `${publicUrl}/#/alert/${encodeURIComponent(alertId)}`;
 }

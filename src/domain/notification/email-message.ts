@@ -3,7 +3,7 @@
 
 import { EMAIL_SUBJECT_CHARACTERS_MAX } from "../../core/config/notification-limits.ts";
 import { hash128 } from "../../core/hashing/hash128.ts";
-import { momentText } from "../../core/time/moment-text.ts";
+import { momentText } from "../../core/time/rfc3339.ts";
 import { type AlertMessage, cut, detailLines, headline, shownMessage } from "./alert-message.ts";
 
 export interface EmailMessage {

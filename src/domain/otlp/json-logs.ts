@@ -1,4 +1,6 @@
 // Log records of ExportLogsServiceRequest in JSON.
+// The body of a log record as text.
+import type { AttributeValue } from "../../core/protocol/coordinator-frame.ts";
 import {
   type AttributedItem,
   anyValueOf,
@@ -10,7 +12,6 @@ import {
   readItems,
   textOf,
 } from "./json-values.ts";
-import { bodyText } from "./log-body.ts";
 import type { LogItem, OtlpLog } from "./otlp-items.ts";
 import { spanIdOf, traceIdOf } from "./otlp-limits.ts";
 
@@ -54,4 +55,10 @@ function severityOf(value: unknown): number {
   const named = typeof value === "string" ? SEVERITIES.exec(value) : null;
   if (named === null) return value === "SEVERITY_NUMBER_UNSPECIFIED" ? 0 : countOf(value, "severityNumber");
   return 4 * SEVERITY_RANGES.indexOf(named[1] as string) + Number(named[2] ?? 1);
+}
+
+/** A string as it is, nothing as "", anything else as JSON. */
+export function bodyText(body: AttributeValue): string {
+  if (typeof body === "string") return body;
+  return body === null ? "" : JSON.stringify(body);
 }

@@ -2,7 +2,7 @@
 import type { AttributeValue } from "../../core/protocol/coordinator-frame.ts";
 import { WireReader } from "../codec/wire-reader.ts";
 import { addLoss, keptAttributes } from "../series/kept-attributes.ts";
-import { bodyText } from "./log-body.ts";
+import { bodyText } from "./json-logs.ts";
 import type { LogItem, OtlpLog, OtlpSource } from "./otlp-items.ts";
 import { spanIdOf, traceIdOf } from "./otlp-limits.ts";
 import { type AttributeMap, readAnyValue, readAttribute } from "./protobuf-attributes.ts";

@@ -1,6 +1,6 @@
 // All mapped services and the pillar values they count for. A tick goes: changes of the map are applied, each service's deviations are taken, then all values
 // are scored. Both long parts are generators that yield after some 2,000 services, about 0.5 ms, so that others get their turn.
-import { sortedSteps } from "../../core/collections/sorted-steps.ts";
+import { sortedSteps } from "../../core/collections/sorted-search.ts";
 import type { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { compareTexts } from "../../core/text/text-order.ts";
 import { FAMILIES } from "../series/metric-family.ts";

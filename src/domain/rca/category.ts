@@ -1,6 +1,6 @@
 // Where a cause lies: in the infrastructure, in the application, or outside. Rules over what speaks for the first candidate, the strongest first.
 
-import { hostOf, isAddress, isInside } from "../trace/peer-name.ts";
+import { hostOf, isAddress, isInside } from "../trace/span-peer.ts";
 import type { IncidentEvidence } from "./evidence.ts";
 import { saysShortage } from "./line-findings.ts";
 import { meaningOf } from "./metric-kind.ts";

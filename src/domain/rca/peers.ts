@@ -1,6 +1,6 @@
 // Peers: what is called and sends nothing itself. What is known of them is what their callers say of their calls. Callers may have another name for a service than
 // it has itself: its host in the network, with a port, in other letters. An address in a series of calls that is no service's is no peer: it may be any of them.
-import { hostOf, isAddress, isInside, isLoopback, withoutPort } from "../trace/peer-name.ts";
+import { hostOf, isAddress, isInside, isLoopback, withoutPort } from "../trace/span-peer.ts";
 import type { CallEvidence, IncidentEvidence, SeriesEvidence } from "./evidence.ts";
 
 /** Evidence with its peers told apart. */

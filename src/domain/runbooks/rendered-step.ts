@@ -1,5 +1,5 @@
 // A step as it is done for one run: its texts with the run's facts in them. The same is shown, with *** in place of what is secret.
-import { HIDDEN } from "../../core/text/hidden-value.ts";
+import { HIDDEN } from "../../core/text/secret.ts";
 import { withoutSecrets } from "../../core/text/secret-mask.ts";
 import type { Execution } from "./execution.ts";
 import type { HttpMethod, HttpStep, RunbookStep } from "./runbook.ts";

@@ -2,7 +2,7 @@
 // finding, which a sender of telemetry chooses, ends a quotation or a line.
 
 import { ownMember } from "../../core/collections/own-member.ts";
-import { HIDDEN } from "../../core/text/hidden-value.ts";
+import { HIDDEN } from "../../core/text/secret.ts";
 
 /** Values by the names of placeholders. */
 export type Facts = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 // A finding of saturation: what an alert says of it, and the verdict that the ledger keeps.
 import { MINUTE_MS } from "../../core/time/durations.ts";
-import { momentText } from "../../core/time/moment-text.ts";
+import { momentText } from "../../core/time/rfc3339.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
 import type { GateResult } from "../detection/gates/gate-result.ts";
 import { type RuleVerdict, ruleVerdict, TIER_Z } from "../detection/gates/rule-verdict.ts";

@@ -1,7 +1,12 @@
 // Whom a client's or producer's span calls, by its attributes: what a call names that sends no spans itself. A database and a broker have a name however it is
 // spelled, a bare word or an address; so has whatever `peer.service` names. An address without either may be any service's: only a host outside has a name by it.
+// What a name that a caller gives to whom it calls says: an address, a name inside the network, a host outside.
 import { type AttributeMap, readAttributeBytes } from "../otlp/protobuf-attributes.ts";
-import { isAddress, isInside, isLoopback, withoutPort } from "./peer-name.ts";
+
+const ADDRESS = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[?[\da-f]*:[\d.:a-f]*\]?)$/i;
+const INSIDE = /^(?:localhost|[^.]+)$|\.(?:local|internal|lan|svc|cluster\.local|localdomain)$/i;
+const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[?::1\]?)$/i;
+const PORT = /:\d{1,5}$/;
 
 /** Attributes that name the product that is called, as OpenTelemetry has named them, newest first. */
 const SYSTEM_KEYS = ["db.system.name", "db.system", "messaging.system"] as const;
@@ -61,4 +66,29 @@ function nameOf(system: string | undefined, service: string | undefined, address
   const host = address === undefined ? "" : withoutPort(address);
   if (system !== undefined) return host === "" || isLoopback(host) ? system : host;
   return host === "" || isAddress(host) || isInside(host) ? "" : host;
+}
+
+/** A name without its port; a bare IPv6 address stays whole. */
+export function withoutPort(name: string): string {
+  const hasPort = name.indexOf(":") === name.lastIndexOf(":") || name.includes("]:");
+  return hasPort ? name.replace(PORT, "") : name;
+}
+
+/** The host of a name, to be compared. */
+export function hostOf(name: string): string {
+  return withoutPort(name).toLowerCase();
+}
+
+export function isAddress(host: string): boolean {
+  return ADDRESS.test(host);
+}
+
+/** Whether a host is a bare word or of a zone that no public name has. */
+export function isInside(host: string): boolean {
+  return INSIDE.test(host);
+}
+
+/** Whether a host is the caller's own: every caller has one of that name. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.test(host);
 }

@@ -1,6 +1,6 @@
 // One tenant's alerts in memory, in the order of lists: what filters and pages need. About 300 bytes an alert; at most ALERTS_MAX of them. An entry is changed
 // where it stands: one that lives for long and is replaced is work for full collections.
-import { LeastItems } from "../../core/collections/least-items.ts";
+import { LeastItems } from "../../core/collections/selection.ts";
 import { firstPlace } from "../../core/collections/sorted-search.ts";
 import type { DetectorFamily } from "../../domain/alerting/ensemble.ts";
 import type { Alert } from "../../domain/alerting/paging/alert.ts";

@@ -1,10 +1,14 @@
 // The reports of all tenants by place in memory; their contents are read from the store.
+// Anomalies of an incident beyond those that its report names: one row each, so that the report is found by every one of them.
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import { JOINED_MEMBERS_PER_TENANT_MAX, REPORTS_PER_TENANT_MAX } from "../../core/config/analysis-limits.ts";
 import { scan } from "../state/scan.ts";
+import { StoredForm, text } from "../state/stored-json.ts";
 import { tenantTimeKey, tenantTimeOf } from "../state/tables.ts";
-import { JOINED_MEMBER, MEMBERS_TABLE, memberDeletions, memberOperations } from "./joined-members.ts";
 import { RCA_REPORT, type RcaReport } from "./report-row.ts";
+
+const MEMBERS_TABLE = "incident_members";
+const JOINED_MEMBER = new StoredForm<JoinedMember>(MEMBERS_TABLE, { anomalyId: text, reportId: text });
 
 /** Where a report is, and what lists filter by. */
 interface ReportEntry {
@@ -14,7 +18,7 @@ interface ReportEntry {
   readonly environment: string;
   readonly services: ReadonlySet<string>;
   readonly anomalies: readonly string[];
-  /** Those beyond what the report names (joined-members.ts). */
+  /** Those beyond what the report names (memberOperations). */
   readonly joined: string[];
 }
 
@@ -247,4 +251,33 @@ function matches({ services, environment, createdAtMs }: ReportEntry, filter: Re
   if (serviceId !== undefined && !services.has(serviceId)) return false;
   if (environment !== (filter.environment ?? environment)) return false;
   return createdAtMs >= (sinceMs ?? Number.NEGATIVE_INFINITY) && createdAtMs < (untilMs ?? Number.POSITIVE_INFINITY);
+}
+
+/** An anomaly that is a part of an incident. */
+interface JoinedMember {
+  readonly anomalyId: string;
+  readonly reportId: string;
+}
+
+/** Where the rows of a report's members are: they come and go with it. */
+interface MembersPlace {
+  readonly id: string;
+  readonly tenant: string;
+  readonly createdAtMs: number;
+}
+
+function memberOperations({ id: reportId, ...report }: MembersPlace, anomalyIds: readonly string[]): StoreOperation[] {
+  return anomalyIds.map((anomalyId) => ({
+    table: MEMBERS_TABLE,
+    key: memberKey(report, anomalyId),
+    value: JOINED_MEMBER.encode({ anomalyId, reportId }),
+  }));
+}
+
+function memberDeletions(report: MembersPlace, anomalyIds: readonly string[]): StoreOperation[] {
+  return anomalyIds.map((anomalyId) => ({ table: MEMBERS_TABLE, key: memberKey(report, anomalyId), value: undefined }));
+}
+
+function memberKey({ tenant, createdAtMs }: Omit<MembersPlace, "id">, anomalyId: string): Uint8Array {
+  return tenantTimeKey(tenant, createdAtMs, anomalyId);
 }

@@ -1,7 +1,7 @@
 // One tenant's anomalies in memory, in the order of lists: what filters, totals and pages need, so that only the rows of a page are read
 // from the store. About 280 bytes an anomaly, names shared; at most ANOMALIES_MAX of them. Sketch: a filter over all of them takes 1 to 4 ms, an order by score 30.
 
-import { LeastItems } from "../../core/collections/least-items.ts";
+import { LeastItems } from "../../core/collections/selection.ts";
 import { firstPlace } from "../../core/collections/sorted-search.ts";
 import { type Tier, tierRank } from "../../domain/detection/anomaly-score.ts";
 

@@ -2,8 +2,7 @@
 // left memory) is closed all the same. Those of the stream's own detector lie in checkpoints with their streams and are never lost.
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import { type EpisodeFrame, isClosing } from "../../core/protocol/coordinator-frame.ts";
-import { DETECTOR_EXTERNAL } from "../../domain/anomaly/detector-external.ts";
-import { alertFingerprint } from "../../domain/anomaly/webhook-alert.ts";
+import { alertFingerprint, DETECTOR_EXTERNAL } from "../../domain/anomaly/webhook-alert.ts";
 import { DETECTOR_Z_SCORE } from "../../domain/detection/verdict.ts";
 import { scan } from "../state/scan.ts";
 import { STREAM_NAME_CHECKS } from "../state/shared-forms.ts";

@@ -16,7 +16,7 @@ import {
   type BackupReport,
   readBackupManifest,
 } from "../../core/protocol/backup.ts";
-import { RunningJobs } from "../state/jobs.ts";
+import { ONLY_JOB, RunningJobs } from "../state/jobs.ts";
 
 const PROCESS_FILE = fileURLToPath(new URL("../../actors/backup/backup-process.js", import.meta.url));
 const NAME = /^vedette-\d{8}T\d{6}Z$/;
@@ -25,9 +25,6 @@ const MIB = 1024 * 1024;
 const REASON_CHARACTERS_MAX = 500;
 /** A folder of backups that somebody fills by hand is listed up to here. */
 const LISTED_MAX = 1_000;
-
-/** One backup of the folder is made at a time. */
-const ONE = "";
 
 /** BACKUP_DIR, BACKUP_KEEP, BACKUP_MIB_PER_SECOND, and of whose folder. */
 export interface BackupOptions {
@@ -91,7 +88,7 @@ export class BackupRunner {
   }
 
   get running(): RunningBackup | null {
-    return this.#running.of(ONE) ?? null;
+    return this.#running.of(ONLY_JOB) ?? null;
   }
 
   get last(): EndedBackup | null {
@@ -140,7 +137,7 @@ export class BackupRunner {
     const progress: RunningBackup = { name, startedAtMs, phase: "stores", bytes: 0, bytesTotal: 0 };
     background(
       task("a backup"),
-      this.#running.begin(ONE, progress, async () => this.#dependencies.ended(await this.#run(name, order))),
+      this.#running.begin(ONLY_JOB, progress, async () => this.#dependencies.ended(await this.#run(name, order))),
     );
     return progress;
   }
@@ -184,7 +181,7 @@ export class BackupRunner {
       const report = JSON.parse(line) as BackupReport;
       if (report.type === "done") manifest = report.manifest;
       else if (this.running !== null)
-        this.#running.moved(ONE, { ...this.running, phase: report.phase, bytes: report.bytes, bytesTotal: report.bytesTotal });
+        this.#running.moved(ONLY_JOB, { ...this.running, phase: report.phase, bytes: report.bytes, bytesTotal: report.bytesTotal });
     });
     try {
       const end = await new Promise<number | string>((settle, reject) => {

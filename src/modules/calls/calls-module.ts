@@ -18,8 +18,7 @@ import type { NounModule } from "../state/noun-module.ts";
 import { PARTITIONS_PER_STEP, type RetentionStep, type RetentionTerms, yieldStep } from "../state/retention-step.ts";
 import { scanTenants } from "../state/scan.ts";
 import type { StateWith } from "../state/stored-state.ts";
-import { callMinuteKey, callSumsKey } from "./call-rows.ts";
-import { readCalls } from "./stored-calls.ts";
+import { callMinuteKey, callSumsKey, readCalls } from "./stored-calls.ts";
 
 const DEFAULT_SPAN_MS = 3_600_000;
 

@@ -2,7 +2,7 @@
 import { bodySteps } from "../../api/body-parsing.ts";
 import type { Outcome } from "../../api/refusal.ts";
 import { ROUTING_CATCH_ALL_PRIORITY } from "../../core/config/notification-limits.ts";
-import { HIDDEN } from "../../core/text/hidden-value.ts";
+import { HIDDEN } from "../../core/text/secret.ts";
 import { deleteLabel, listLabels, setLabels } from "../labels/label-handlers.ts";
 import { changeRoutingRule, createRoutingRule, deleteRoutingRule, listRoutingRules } from "../notification/routing-handlers.ts";
 import { listServiceMap, setServiceMap } from "../pillars/service-map-handlers.ts";

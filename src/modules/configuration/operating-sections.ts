@@ -1,7 +1,7 @@
 // Sections of the configuration's document of what people do: runbooks, budgets of pages, known days.
 import { bodySteps } from "../../api/body-parsing.ts";
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
-import { HIDDEN } from "../../core/text/hidden-value.ts";
+import { HIDDEN } from "../../core/text/secret.ts";
 import type { RuleGroupDocument } from "../../domain/rules/file/group-document.ts";
 import { isName } from "../../domain/series/name-rule.ts";
 import { type GivenBudget, setPageBudgets } from "../notification/page-report-handlers.ts";

@@ -1,4 +1,5 @@
 // Which letters a selection means, and what each would become.
+// The id by which people name a dead letter: when it was received, 12 hex digits, and its own 32, so that it is found by one look-up.
 import type { KeyValueStore, StoreEntry } from "../../adapters/storage/key-value-store.ts";
 import { TIMESTAMP_AGE_MS_MAX } from "../../core/config/limits.ts";
 import type { DeadLetterEnvelope } from "../../core/protocol/coordinator-frame.ts";
@@ -7,8 +8,10 @@ import { recordOfDeadLetter, serviceOfDeadLetter } from "../../domain/series/dea
 import { isRefusal, judgeRecord, type Refusal, type TelemetryRecord } from "../../domain/series/telemetry-record.ts";
 import { DEAD_LETTER } from "../state/shared-forms.ts";
 import { ID_BYTES, idText, tenantTimeBound, tenantTimeKey } from "../state/tables.ts";
-import type { DeadLetterKey } from "./dead-letter-id.ts";
 import type { DeadLetterSelection } from "./replay-book.ts";
+
+const DEAD_LETTER_ID = /^[0-9a-f]{44}$/;
+const TIME_DIGITS = 12;
 
 /** Reason of letters that hold an event of a webhook. */
 export const WEBHOOK_EXHAUSTED = "webhook_exhausted";
@@ -59,4 +62,27 @@ export function fateOf(letter: DeadLetterEnvelope, nowMs: number): DeadLetterFat
   const judged = judgeRecord(recordOfDeadLetter(letter.payload), letter.receivedMs);
   if (isRefusal(judged)) return { outcome: "refused", refusal: judged };
   return { outcome: judged.timeMs < nowMs - TIMESTAMP_AGE_MS_MAX ? "history" : "live", record: judged };
+}
+
+/** Received time in ms since 1970 and id of a letter. */
+export interface DeadLetterKey {
+  readonly receivedMs: number;
+  readonly id: string;
+}
+
+/** The dlq_id of a letter. */
+export function deadLetterId({ receivedMs, id }: DeadLetterKey): string {
+  return Math.max(0, Math.floor(receivedMs)).toString(16).padStart(TIME_DIGITS, "0") + id;
+}
+
+/** The place that a dlq_id names, or undefined where the text is none. */
+function deadLetterKeyOf(text: string): DeadLetterKey | undefined {
+  if (!DEAD_LETTER_ID.test(text)) return undefined;
+  return { receivedMs: Number.parseInt(text.slice(0, TIME_DIGITS), 16), id: text.slice(TIME_DIGITS) };
+}
+
+/** Key of the letter with that dlq_id; undefined where the text is none. */
+export function deadLetterKey(tenant: string, text: string): Uint8Array | undefined {
+  const place = deadLetterKeyOf(text);
+  return place && tenantTimeKey(tenant, place.receivedMs, place.id);
 }

@@ -2,7 +2,7 @@
 import type { DeadLetterEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import type { Refusal } from "../../domain/series/telemetry-record.ts";
-import { deadLetterId } from "./dead-letter-id.ts";
+import { deadLetterId } from "./dead-letter-selection.ts";
 
 /** The entry of a list. */
 export function deadLetterView(letter: DeadLetterEnvelope) {

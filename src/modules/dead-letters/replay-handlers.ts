@@ -11,8 +11,17 @@ import { hash128 } from "../../core/hashing/hash128.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { END_REPLAYED } from "./dead-letter-draft.ts";
-import { type DeadLetterKey, deadLetterId, deadLetterKey } from "./dead-letter-id.ts";
-import { deadLettersAfter, fateOf, placeOf, readDeadLetter, selects, WEBHOOK_EXHAUSTED } from "./dead-letter-selection.ts";
+import {
+  type DeadLetterKey,
+  deadLetterId,
+  deadLetterKey,
+  deadLettersAfter,
+  fateOf,
+  placeOf,
+  readDeadLetter,
+  selects,
+  WEBHOOK_EXHAUSTED,
+} from "./dead-letter-selection.ts";
 import { problemView } from "./dead-letter-view.ts";
 import type { DeadLettersContext } from "./dead-letters-context.ts";
 import type { DeadLetterSelection, ReplayJob } from "./replay-book.ts";

@@ -24,8 +24,7 @@ import type { CoordinatorMessage, ReplayAnswer, ReplayOutcome } from "../../core
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import type { JobDraft } from "../state/jobs.ts";
 import { END_REPLAYED } from "./dead-letter-draft.ts";
-import { deadLetterKey } from "./dead-letter-id.ts";
-import { deadLettersAfter, placeOf, readDeadLetter } from "./dead-letter-selection.ts";
+import { deadLetterKey, deadLettersAfter, placeOf, readDeadLetter } from "./dead-letter-selection.ts";
 import { countFailure, ReplayBatcher, type ReplayBody, type ReplayTally, withTally } from "./replay-batcher.ts";
 import type { ReplayBook, ReplayJob } from "./replay-book.ts";
 

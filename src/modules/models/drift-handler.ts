@@ -9,9 +9,8 @@ import type { ColumnDrift } from "../../domain/models/model-drift.ts";
 import { computeFor } from "../prediction/computing.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { environmentOf } from "./job-handlers.ts";
-import type { ModelledService } from "./model-book.ts";
+import { automaticId, type ModelledService } from "./model-book.ts";
 import type { ModelsContext } from "./models-context.ts";
-import { automaticId } from "./service-key.ts";
 
 interface JudgedModel {
   readonly modelId: string;

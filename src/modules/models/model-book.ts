@@ -1,8 +1,11 @@
 // The requested models of all tenants: rows in memory, their bytes in the store.
-
+// A service as engines and their rows name it.
+// A model of the automatic trainings has no row of its own: its id follows from its service and the time of its training.
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import { MODELS_PER_SERVICE_MAX } from "../../core/config/model-limits.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
+import { hash128 } from "../../core/hashing/hash128.ts";
+import { serviceHash } from "../../core/protocol/service-rows.ts";
 import { scan } from "../state/scan.ts";
 import { TenantTable } from "../state/tenant-table.ts";
 import { decodeModel, type ModelContent, type ModelRow, readContent } from "./model-row.ts";
@@ -85,4 +88,16 @@ export class ModelBook {
     const free = models.filter(({ id }) => id !== kept?.id && id !== kept?.previousId);
     return free.slice(Math.max(0, free.length - (models.length + 1 - MODELS_PER_SERVICE_MAX)));
   }
+}
+
+export function keyOf({ tenant, serviceId }: Pick<ModelledService, "tenant" | "serviceId">): string {
+  return JSON.stringify([tenant, serviceId]);
+}
+
+export function hashOf(service: ModelledService): string {
+  return serviceHash(keyOf(service), service.environment);
+}
+
+export function automaticId(service: ModelledService, trainedMs: number): string {
+  return hash128(`${hashOf(service)} ${trainedMs}`);
 }

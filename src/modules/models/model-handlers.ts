@@ -11,10 +11,9 @@ import type { QueryRequest } from "../queries/query-context.ts";
 import { servicesOf } from "../services/service-list.ts";
 import { environmentOf } from "./job-handlers.ts";
 import { labelledTimes } from "./labelled-times.ts";
-import type { ModelledService } from "./model-book.ts";
+import { automaticId, type ModelledService } from "./model-book.ts";
 import { type ModelRow, modelOperation } from "./model-row.ts";
 import type { ModelsContext } from "./models-context.ts";
-import { automaticId } from "./service-key.ts";
 
 const TURN_SERVICES = 64;
 

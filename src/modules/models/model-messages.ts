@@ -6,9 +6,8 @@ import { decodeServiceRow, type ServiceRow, servicePage } from "../../core/proto
 import { partitionOf } from "../../domain/placement/partition.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
 import { detectorStatesKey } from "../state/tables.ts";
-import type { ModelBook, ModelledService } from "./model-book.ts";
+import { hashOf, keyOf, type ModelBook, type ModelledService } from "./model-book.ts";
 import type { ModelRow } from "./model-row.ts";
-import { hashOf, keyOf } from "./service-key.ts";
 
 /** No training of its own is due: it stays until somebody puts another one in its place. */
 const NEVER_MS = Number.MAX_SAFE_INTEGER;

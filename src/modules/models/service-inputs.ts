@@ -7,8 +7,7 @@ import type { TrainingInput } from "../../domain/detection/multivariate/training
 import { partitionOf } from "../../domain/placement/partition.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
 import { serviceHistory } from "../watchdog/training/stored-history.ts";
-import type { ModelledService } from "./model-book.ts";
-import { hashOf, keyOf } from "./service-key.ts";
+import { hashOf, keyOf, type ModelledService } from "./model-book.ts";
 
 export interface ServiceInputsDependencies {
   readonly engines: EngineClient;

@@ -52,7 +52,6 @@ const JOB = new StoredForm<TrainingJobRow>("training_jobs", {
   modelId: nullable(text),
 });
 
-/** How trainings are stored. */
 const TRAININGS: JobKind<TrainingJobRow> = {
   table: "training_jobs",
   form: JOB,

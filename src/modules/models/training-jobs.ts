@@ -15,7 +15,7 @@ import type { SelectionSummary, TrainingResult } from "../../domain/detection/mu
 import type { TrainingInput } from "../../domain/detection/multivariate/training-input.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
-import { type JobDraft, RunningJobs } from "../state/jobs.ts";
+import { type JobDraft, ONLY_JOB, RunningJobs } from "../state/jobs.ts";
 import { newId } from "../state/tables.ts";
 import { incidentTimes } from "./labelled-times.ts";
 import type { ModelMessages } from "./model-messages.ts";
@@ -28,8 +28,6 @@ import type { TrainingJobRow } from "./training-job.ts";
 const RETRY_MS = 5_000;
 /** Progress of the stages. */
 const GATHERED = 0.4;
-/** One training runs at a time, whoever it is for. */
-const ONE = "";
 
 export interface TrainingJobsOptions {
   /** WATCHDOG_INTERVAL_SECONDS in ms; a minute where there are no cycles. */
@@ -105,13 +103,13 @@ export class TrainingJobs {
     this.#storeCounts();
     const waiting = state.configured.trainings.oldest().filter((job) => job.state === "queued");
     counters.set("jobsWaiting", waiting.length);
-    if (this.#running.of(ONE) || isStopping() || waiting.length === 0) return this.#countsDueMs;
+    if (this.#running.of(ONLY_JOB) || isStopping() || waiting.length === 0) return this.#countsDueMs;
     if (monotonicMs() < this.#retryMs) return this.#retryMs;
     const job = this.#next(waiting);
     this.#lastTenant = job.tenant;
     counters.set("jobsRunning", 1);
     const ended = this.#running
-      .begin(ONE, true, () => this.#run(job))
+      .begin(ONLY_JOB, true, () => this.#run(job))
       .finally(() => {
         counters.set("jobsRunning", 0);
         this.#dependencies.wake?.();

@@ -1,5 +1,6 @@
 // What one channel has received of one alert, as it is stored: tables `deliveries` and, while there is something to be sent, `outbox`.
 import { hash128 } from "../../core/hashing/hash128.ts";
+import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { KeyBuilder } from "../../domain/codec/key.ts";
 import type { Notifier } from "../../domain/notification/channel.ts";
 import { afterRestart, type ChannelDelivery } from "../../domain/notification/channel-delivery.ts";
@@ -45,4 +46,19 @@ export function currentRow(stored: DeliveryRow, run: string, isHeld: boolean): D
   if (stored.delivery.message === null) return { ...stored, run };
   const delivery = stored.run === run ? stored.delivery : afterRestart(stored.delivery, stored.notifier);
   return { ...stored, run, delivery: { ...delivery, inFlight: isHeld && delivery.message !== null } };
+}
+
+/** A delivery as the answer about its alert shows it. */
+export function deliveryView({ channel, ruleId, fallback, delivery }: DeliveryRow) {
+  const { state, attempts, error, sentAtMs, deliveredAtMs } = delivery;
+  return {
+    channel,
+    rule_id: ruleId,
+    state: state === "dropped" ? "superseded" : state,
+    attempts,
+    error,
+    sent_at: sentAtMs === null ? null : formatRfc3339(sentAtMs),
+    delivered_at: deliveredAtMs === null ? null : formatRfc3339(deliveredAtMs),
+    fallback,
+  };
 }

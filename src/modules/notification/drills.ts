@@ -68,7 +68,6 @@ export class Drills {
   readonly #dependencies: DrillsDependencies;
   readonly #control: KeyValueStore;
   readonly #drills = new JobBook(DRILLS);
-  /** By tenant. */
   readonly #running = new RunningJobs<true>();
   readonly #world: DrillRunDependencies;
   #dueMs = Number.POSITIVE_INFINITY;

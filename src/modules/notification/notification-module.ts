@@ -1,11 +1,17 @@
 // What the coordinator folds of notification.
+// POST /api/v1/drill: one fire drill; the answer comes at its end.
+import { drillView } from "../../api/notification-view.ts";
+import { done, type Outcome } from "../../api/refusal.ts";
+import type { QueryRequest } from "../queries/query-context.ts";
 import type { BookSources, NounModule } from "../state/noun-module.ts";
-import { listChannels, testChannels } from "./channel-handlers.ts";
-import { startDrill } from "./drill-handler.ts";
+import { chosenChannels, listChannels, testChannels } from "./channel-handlers.ts";
+import { deliveryView } from "./delivery-row.ts";
+import type { NotificationContext } from "./notification-context.ts";
 import { PageBudgetBook } from "./page-budget-book.ts";
 import { reportPages, setPageBudget } from "./page-report-handlers.ts";
 import { RoutingBook, type RoutingSettings } from "./routing-book.ts";
 import { changeRoutingRule, createRoutingRule, deleteRoutingRule, listRoutingRules, testRouting } from "./routing-handlers.ts";
+import { rowsOfAlert } from "./stored-channel.ts";
 
 export const NOTIFICATION = {
   tables: {
@@ -36,3 +42,14 @@ export const NOTIFICATION = {
   },
   afterCommit: ["pageReport"],
 } as const satisfies NounModule;
+
+async function startDrill(context: NotificationContext, request: QueryRequest<"drill">): Promise<Outcome<unknown>> {
+  const { drills, state } = context;
+  const chosen = chosenChannels(context, request.principal.tenant, request.body);
+  if (!chosen.ok) return chosen;
+  const ended = await drills.run(request, chosen.value);
+  if (!ended.ok) return ended;
+  const drill = ended.value;
+  const rows = drill.alertId === null ? [] : rowsOfAlert(state.control, drill.tenant, drill.alertId);
+  return done({ ...drillView(drill), deliveries: rows.map(({ row }) => deliveryView(row)) });
+}

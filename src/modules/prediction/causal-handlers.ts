@@ -2,7 +2,7 @@
 // leads another, with the numbers.
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { CAUSAL_LAG_MAX, CAUSAL_MINUTES, CAUSAL_STEPS_MIN } from "../../core/config/prediction-limits.ts";
-import { percentText } from "../../core/text/percent-text.ts";
+import { percentText } from "../../core/text/plain-number.ts";
 import { HOUR_MS, MINUTE_MS } from "../../core/time/durations.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import type { PairValidation } from "../../domain/causality/pair-validation.ts";

@@ -1,12 +1,13 @@
 // GET /api/v1/rule-groups and GET, PUT, DELETE /api/v1/rule-groups/{name}.
+// A group of rules as the API shows it.
 import { listed } from "../../api/page-token.ts";
 import { created, done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
+import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import type { RuleGroupDocument } from "../../domain/rules/file/group-document.ts";
 import type { Change } from "../access/changes.ts";
 import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
 import { readOneGroup } from "./one-group.ts";
 import { groupIdOf, type RuleGroupEntry, ruleGroupOperation } from "./rule-group-row.ts";
-import { ruleGroupView } from "./rule-group-view.ts";
 import type { RulesContext } from "./rules-context.ts";
 
 /** A page of the tenant's groups. */
@@ -96,4 +97,16 @@ function ofDirectory({ file, document }: RuleGroupEntry) {
 
 function unknownGroup(name: string) {
   return refused("not_found", `no group of rules has the name ${shown(name)}; GET /api/v1/rule-groups lists those that there are`);
+}
+
+/** The group with where it comes from. */
+function ruleGroupView({ file, document, changedBy, changedMs }: RuleGroupEntry) {
+  return {
+    name: document.name,
+    source: file === "" ? "api" : "directory",
+    file,
+    changed_by: changedBy,
+    changed_at: formatRfc3339(changedMs),
+    definition: document,
+  };
 }

@@ -24,7 +24,7 @@ import type { QueryRequest } from "../queries/query-context.ts";
 import { mapInSlices } from "../state/slices.ts";
 import { readOneGroup, workDone } from "./one-group.ts";
 import { SENDER } from "./rule-alerts.ts";
-import { evaluationsOf } from "./rule-moments.ts";
+import { evaluationsOf } from "./rule-schedule.ts";
 import { type TriedPage, trialView } from "./rule-trial-view.ts";
 import type { RuleTrialContext } from "./rules-context.ts";
 

@@ -3,7 +3,7 @@ import type { BodyOf } from "../../api/endpoints.ts";
 import { refused, shown } from "../../api/refusal.ts";
 import { ownMember } from "../../core/collections/own-member.ts";
 import { RUNBOOK_TIMEOUT_SECONDS_DEFAULT } from "../../core/config/runbook-limits.ts";
-import { HIDDEN } from "../../core/text/hidden-value.ts";
+import { HIDDEN } from "../../core/text/secret.ts";
 import { type HttpStep, RESERVED_IDS, type Runbook, type RunbookMatch, type RunbookStep } from "../../domain/runbooks/runbook.ts";
 import { placeholdersOf, unknownPlaceholder } from "../../domain/runbooks/template.ts";
 import { searched, searchedRoomProblem } from "../../domain/webhooks/webhook.ts";

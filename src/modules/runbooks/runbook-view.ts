@@ -1,7 +1,7 @@
 // Runbooks and their runs as clients see them: what is secret is `***`.
 import { createHmac } from "node:crypto";
 import { RUNBOOK_APPROVAL_MS_MAX } from "../../core/config/runbook-limits.ts";
-import { HIDDEN } from "../../core/text/hidden-value.ts";
+import { HIDDEN } from "../../core/text/secret.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { currentStep, type Execution, needsApproval, type StepRun } from "../../domain/runbooks/execution.ts";
 import { shownAction, shownRequest } from "../../domain/runbooks/rendered-step.ts";

@@ -14,7 +14,6 @@ import { scan } from "./scan.ts";
 import type { StoredForm } from "./stored-json.ts";
 import { TenantTable } from "./tenant-table.ts";
 
-/** What every job has. */
 interface Job {
   readonly tenant: string;
   readonly id: string;
@@ -22,7 +21,6 @@ interface Job {
 
 /** How jobs of one kind are stored, and what their rows say. */
 export interface JobKind<Row extends Job> {
-  /** Of the control store. */
   readonly table: string;
   readonly form: StoredForm<Row>;
   key(job: Row): Uint8Array;
@@ -152,6 +150,9 @@ function jobText({ tenant, id }: Job): string {
   return `${id}${tenant}`;
 }
 
+/** Key of a job where one runs at a time in the whole server. */
+export const ONLY_JOB = "";
+
 /** What is done now, at most one job of a key, and how far it is. */
 export class RunningJobs<Progress> {
   readonly #running = new Map<string, { progress: Progress; ended: Promise<unknown> }>();
@@ -176,7 +177,6 @@ export class RunningJobs<Progress> {
     return ended;
   }
 
-  /** Resolves once none runs. */
   async idle(): Promise<void> {
     await Promise.allSettled([...this.#running.values()].map(({ ended }) => ended));
   }

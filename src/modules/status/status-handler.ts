@@ -1,7 +1,7 @@
 // GET /api/v1/status: what runs, what does not and why. Parts that are not built yet say `disabled`.
 
 import type { z } from "zod";
-import { drillView } from "../../api/drill-view.ts";
+import { drillView } from "../../api/notification-view.ts";
 import { done, type Outcome } from "../../api/refusal.ts";
 import type { STATUS } from "../../api/shapes/server.ts";
 import type { StatusEvent } from "../../api/shapes/stream-events.ts";

@@ -1,8 +1,8 @@
 // Settings of the Watchdog as they are stored, and the threshold profiles of the engines that follow from them.
 
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
+import { finished } from "../../core/fairness/serial-work.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
-import { finished } from "../../core/fairness/steps.ts";
 import type { SettingsUpdate } from "../../core/protocol/engine-control.ts";
 import type {
   ScopedOverrides,

@@ -4,7 +4,7 @@ import { anomalyView } from "../../api/anomaly-view.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import type { Alert } from "../../domain/alerting/paging/alert.ts";
 import type { Anomaly } from "../../domain/anomaly/anomaly.ts";
-import { alertPage } from "../../domain/notification/page-link.ts";
+import { alertPage } from "../../domain/notification/decided-messages.ts";
 import type { RootCause } from "../analysis/root-cause-view.ts";
 import type { EventType, WebhookDeliveryRow } from "./webhook-row.ts";
 

@@ -1,7 +1,7 @@
 // What `***` in a body stands for: the value that is stored. It is bound to the origin that it was given for; with another origin it has to be given anew.
 import { refused, shown } from "../../api/refusal.ts";
 import { ownMember } from "../../core/collections/own-member.ts";
-import { HIDDEN } from "../../core/text/hidden-value.ts";
+import { HIDDEN } from "../../core/text/secret.ts";
 
 /** Named values with those that `before` has where `***` stands for them; of a name that `before` lacks nothing is kept. */
 export function unhidden(given: Readonly<Record<string, string>>, before: Readonly<Record<string, string>>): Record<string, string> {

@@ -1,5 +1,5 @@
 // What is known of the sandbox that runs transforms: what the notifier told last, and counts over all notifiers of this server.
-import type { SandboxReport, SandboxWalls } from "../../domain/webhooks/sandbox-state.ts";
+import type { SandboxReport, SandboxWalls } from "../../domain/webhooks/outbound-messages.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 
 /** By the name of the count. */

@@ -5,7 +5,7 @@ import type { BodyOf } from "../../api/endpoints.ts";
 import { listed } from "../../api/page-token.ts";
 import { done, noContent, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { WEBHOOKS_PER_TENANT_MAX } from "../../core/config/webhook-limits.ts";
-import { HIDDEN } from "../../core/text/hidden-value.ts";
+import { HIDDEN } from "../../core/text/secret.ts";
 import type { PatternCache } from "../../domain/alerting/pattern/pattern-cache.ts";
 import type { Transform } from "../../domain/webhooks/transform.ts";
 import { RESERVED_NAMES, searched, searchedRoomProblem, type Webhook, type WebhookPattern } from "../../domain/webhooks/webhook.ts";

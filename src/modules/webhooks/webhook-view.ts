@@ -1,6 +1,6 @@
 // Webhooks and their attempts as clients see them: what is secret is `***`.
 
-import { HIDDEN } from "../../core/text/hidden-value.ts";
+import { HIDDEN } from "../../core/text/secret.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import type { FaultPause } from "../../domain/webhooks/fault-pauses.ts";
 import type { Webhook } from "../../domain/webhooks/webhook.ts";

@@ -1,7 +1,7 @@
 // Catalogs in YAML and JSON: whatever comes, each entity gives a label that may be one or a reason, in the order of the text, prototypes stay as they are,
 // and documents are cut and read as the library does over the whole stream.
 import { parseAllDocuments } from "yaml";
-import { finished } from "../../../src/core/fairness/steps.ts";
+import { finished } from "../../../src/core/fairness/serial-work.ts";
 import { CatalogError, type CatalogFormat, isLabel, type PlacedEntity, readCatalog } from "../../../src/domain/catalog/catalog-reader.ts";
 import { readYaml, yamlTexts } from "../../../src/domain/catalog/yaml-documents.ts";
 import { isName } from "../../../src/domain/series/name-rule.ts";

@@ -31,7 +31,7 @@ import { changeOf, type ServiceChange } from "../../../domain/anomaly/change-eve
 import type { SloRecord } from "../../../domain/detection/service/slo-record.ts";
 import { readSpanBlockHead, spanBlockId } from "../../../domain/trace/span-block.ts";
 import { changeOperation } from "../../../modules/analysis/change-book.ts";
-import { callSumsKey, readCallsFrame } from "../../../modules/calls/call-rows.ts";
+import { callSumsKey, readCallsFrame } from "../../../modules/calls/stored-calls.ts";
 import { encodeRecordRow } from "../../../modules/records/record-row.ts";
 import { blockOperations } from "../../../modules/series/block-rows.ts";
 import { ColdDraft } from "../../../modules/series/cold/cold-draft.ts";

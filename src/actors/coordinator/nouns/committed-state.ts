@@ -11,7 +11,7 @@ import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { AlertBook } from "../../../modules/alerts/alert-book.ts";
 import { AnalysisBook } from "../../../modules/analysis/analysis-book.ts";
 import { AnomalyBook } from "../../../modules/anomalies/anomaly-book.ts";
-import { callSumsKey } from "../../../modules/calls/call-rows.ts";
+import { callSumsKey } from "../../../modules/calls/stored-calls.ts";
 import { DeadLetterBook } from "../../../modules/dead-letters/dead-letter-book.ts";
 import { replayBook } from "../../../modules/dead-letters/replay-book.ts";
 import type { RoutingSettings } from "../../../modules/notification/routing-book.ts";

@@ -3,7 +3,7 @@
 import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { JSON_COUNTED_ANY } from "../../../core/config/body-limits.ts";
 import { BATCH_RECORDS_MAX, IMPORT_DECOMPRESSED_BYTES_MAX, JSON_DEPTH_MAX } from "../../../core/config/limits.ts";
-import { finished } from "../../../core/fairness/steps.ts";
+import { finished } from "../../../core/fairness/serial-work.ts";
 import { DEFINE_SERVICE_LABEL_SHIFT } from "../../../core/layout/row-frame.ts";
 import { SERVICE_LABEL_FOREIGN } from "../../../core/layout/stream-record.ts";
 import { BODY_IMPORT_CSV, BODY_IMPORT_REMOTE_WRITE_1, BODY_IMPORT_REMOTE_WRITE_2 } from "../../../core/protocol/body-kind.ts";

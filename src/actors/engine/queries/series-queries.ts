@@ -1,7 +1,7 @@
 // Answers to the coordinator's questions about streams: a page of the list, and the newest values of one.
 // The services of a tenant that have streams in this engine's memory, each environment for itself, with the times of their values: what a list of services shows.
 // Sketch: a service costs 0.6 us a stream that is looked at; 10,000 services of ten streams take 60 ms, in slices.
-import { LeastItems } from "../../../core/collections/least-items.ts";
+import { LeastItems } from "../../../core/collections/selection.ts";
 import { SERVICE_STREAMS_LISTED_MAX, SERVICES_LISTED_MAX } from "../../../core/config/interface-limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { FLAG_COUNTER, FLAG_ENDED, FLAG_HISTORY, FLAG_KEPT_AS_RECORDS, WINDOW_MAX } from "../../../core/layout/stream-record.ts";

@@ -1,7 +1,7 @@
 // What of a shard's streams is stored: the values of their rings as chunks, which wait for a block of their partition, and beside them, for readers alone, what was sent and
 // does not follow from these (domain/codec/sample-chunk.ts).
 import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
-import { SENT_RUN_SAMPLES_MAX, SENT_RUNS_PER_PARTITION_MAX } from "../../../core/config/sample-limits.ts";
+import { SENT_RUN_SAMPLES_MAX, SENT_RUNS_PER_PARTITION_MAX } from "../../../core/config/metric-limits.ts";
 import { PARTITIONS, SCRATCH } from "../../../core/layout/memory-map.ts";
 import { FLAG_COUNTER, WINDOW_MAX } from "../../../core/layout/stream-record.ts";
 import { FRAME_BLOCK } from "../../../core/protocol/coordinator-frame.ts";

@@ -1,6 +1,6 @@
 // What a gate that holds a page back waits for, in words for people.
 import { ownMember } from "../../../core/collections/own-member.ts";
-import { momentText } from "../../../core/time/moment-text.ts";
+import { momentText } from "../../../core/time/rfc3339.ts";
 import { FLAPPING_GATE } from "../flap-control.ts";
 import { INHIBITED_GATE, SILENCED_GATE } from "../inhibition/hold-gates.ts";
 import type { Snooze } from "./alert.ts";

@@ -1,5 +1,5 @@
 // The verdict record of a service's joint detector, and its sentence.
-import { percentText } from "../../../core/text/percent-text.ts";
+import { percentText } from "../../../core/text/plain-number.ts";
 import { anomalyScore } from "../anomaly-score.ts";
 import { OWN_TAIL_GATE } from "../departure/own-tail.ts";
 import { atLeast, holds } from "../gates/gate-result.ts";

@@ -1,7 +1,6 @@
 // Silent services as findings: each one of its own, or one on ingestion where most of a tenant's fell silent together.
 import type { SilentService } from "../../../core/protocol/arrivals.ts";
-import { momentText } from "../../../core/time/moment-text.ts";
-import { formatRfc3339 } from "../../../core/time/rfc3339.ts";
+import { formatRfc3339, momentText } from "../../../core/time/rfc3339.ts";
 import { ruleVerdict, TIER_Z } from "../gates/rule-verdict.ts";
 import type { RuleFinding, RuleScope } from "./rule-episode-set.ts";
 import { INGESTION_SERVICE } from "./tenant-silence.ts";

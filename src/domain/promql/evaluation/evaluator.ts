@@ -1,5 +1,6 @@
 // Evaluates the tree of a query at steps. A part's series are made one by one where the part above takes them so: `sum(rate(x[5m]))` has one series of x in memory at a time.
 // Which parts of a query have the same value at every step: those are evaluated once (PreprocessExpr in promql/engine.go of Prometheus).
+// Operators between scalars, and between a scalar and series (scalarBinop and VectorscalarBinop in promql/engine.go of Prometheus).
 import {
   type AggregateExpression,
   type BinaryExpression,
@@ -10,18 +11,19 @@ import {
 } from "../parser/expression.ts";
 import { formatShortest } from "../parser/number-text.ts";
 import { quote } from "../parser/quoted-text.ts";
+import type { BinaryOperator } from "../parser/token.ts";
 import { isSetOperator } from "../parser/type-check.ts";
 import { QueryError } from "../query-error.ts";
 import type { StoredSeries } from "../series-storage.ts";
 import { aggregate, isStreaming } from "./aggregation.ts";
-import { combineScalars, combineWithScalar } from "./binary-operation.ts";
 import { type ArgumentEvaluator, annotateQuantiles, callScalars, callSeries } from "./call-evaluation.ts";
 import { isLabelName } from "./label-functions.ts";
+import { arithmeticOf, comparisonOf } from "./operators.ts";
 import { type QueryContext, rangeMs } from "./query-context.ts";
 import { aggregateQuantiles, countValues, type GroupedInput, rank } from "./ranking.ts";
 import { type RangedSeries, type Reference, referenceMs, referenceOf, selectInstants, selectRanges } from "./selection.ts";
 import { collect, type Evaluating, type Sliced } from "./sliced-evaluation.ts";
-import { makeSeries, merge, type StepSeries, seriesBytes } from "./step-series.ts";
+import { hasValues, makeSeries, merge, type StepSeries, seriesBytes } from "./step-series.ts";
 import { Steps } from "./steps.ts";
 import { combineSets, VectorCombination } from "./vector-matching.ts";
 
@@ -254,5 +256,51 @@ function isStepInvariant(expression: Expression): boolean {
     case "selector":
     case "subquery":
       return expression.at !== undefined;
+  }
+}
+
+/** Both sides are scalars: a number at each step. */
+function combineScalars(operator: BinaryOperator, left: Float64Array, right: Float64Array): Float64Array {
+  const comparison = comparisonOf(operator);
+  const compute = arithmeticOf(operator) ?? ((a: number, b: number) => Number(comparison(a, b)));
+  return left.map((value, step) => compute(value, right[step] as number));
+}
+
+/** How a scalar meets series. */
+interface ScalarOperation {
+  readonly operator: BinaryOperator;
+  readonly scalar: Float64Array;
+  readonly isScalarLeft: boolean;
+  readonly returnsBool: boolean;
+}
+
+/** One side is a scalar; the series are changed in place. A comparison leaves the values of the series that fulfil it. */
+function combineWithScalar(series: readonly StepSeries[], operation: ScalarOperation): StepSeries[] {
+  const compute = arithmeticOf(operation.operator);
+  for (const one of series) {
+    if (compute === undefined) compareWithScalar(one, operation);
+    else computeWithScalar(one, operation, compute);
+  }
+  return compute === undefined && !operation.returnsBool ? series.filter(hasValues) : merge(series);
+}
+
+function computeWithScalar(series: StepSeries, { scalar, isScalarLeft }: ScalarOperation, compute: (a: number, b: number) => number): void {
+  const { values } = series;
+  series.labels = series.labels.withoutMetricName();
+  for (let i = 0; i < values.length; i++) {
+    const [value, other] = [values[i] as number, scalar[i] as number];
+    values[i] = isScalarLeft ? compute(other, value) : compute(value, other);
+  }
+}
+
+function compareWithScalar(series: StepSeries, { operator, scalar, isScalarLeft, returnsBool }: ScalarOperation): void {
+  const { values, present } = series;
+  const compare = comparisonOf(operator);
+  if (returnsBool) series.labels = series.labels.withoutMetricName();
+  for (let i = 0; i < values.length; i++) {
+    const [value, other] = [values[i] as number, scalar[i] as number];
+    const holds = isScalarLeft ? compare(other, value) : compare(value, other);
+    if (returnsBool) values[i] = Number(holds);
+    else if (!holds) present[i] = 0;
   }
 }

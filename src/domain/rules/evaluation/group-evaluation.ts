@@ -1,12 +1,12 @@
 // One evaluation of a group: its rules one after the other, so that each sees what those before it have recorded; a rule that fails ends nothing but itself
 // (rules/group.go of Prometheus). What a rule made before and makes no more ends with a stale marker.
-import { type Labels, NO_LABELS } from "../../promql/labels/labels.ts";
+// One evaluation of a recording rule: its query's answer under the rule's name and labels (rules/recording.go of Prometheus).
+import { Labels, METRIC_NAME, NO_LABELS } from "../../promql/labels/labels.ts";
 import { ParseError } from "../../promql/parser/position.ts";
 import type { QueryValue, VectorSample } from "../../promql/query-engine.ts";
 import { QueryError } from "../../promql/query-error.ts";
-import type { Rule, RuleGroup } from "../file/rule-group.ts";
+import type { RecordingRule, Rule, RuleGroup } from "../file/rule-group.ts";
 import { CompiledAlertingRule, type RuleAlerts, RuleError, type RuleSample } from "./alerting-evaluation.ts";
-import { recordedSamples } from "./recording-evaluation.ts";
 
 /** What a group's rules ask and where their samples go. */
 export interface GroupWorld {
@@ -103,4 +103,19 @@ function samplesOf(value: QueryValue): readonly VectorSample[] {
   if (value.type === "vector") return value.samples;
   if (value.type === "scalar") return [{ labels: NO_LABELS, value: value.value }];
   throw new RuleError("rule result is not a vector or scalar");
+}
+
+/** The samples that a rule records. `limit` is 0 for any number of series. Throws RuleError. */
+function recordedSamples(rule: RecordingRule, samples: readonly VectorSample[], timeMs: number, limit: number): RuleSample[] {
+  const recorded = samples.map(({ labels, value }) => ({
+    labels: Labels.of([...labels.entries(), [METRIC_NAME, rule.name], ...rule.labels.entries()]),
+    timeMs,
+    value,
+    isStale: false,
+  }));
+  if (new Set(recorded.map(({ labels }) => labels.key)).size < recorded.length) {
+    throw new RuleError("vector contains metrics with the same labelset after applying rule labels");
+  }
+  if (limit > 0 && recorded.length > limit) throw new RuleError(`exceeded limit of ${limit} with ${recorded.length} series`);
+  return recorded;
 }

@@ -1,5 +1,5 @@
 // A group as a file has it, in JSON: what is stored, sent between threads and given out. It is a file of rules itself, but for the list around it.
-
+// Rules of a file that make the same series: the same name and labels (promtool's lint of duplicates).
 import { Labels } from "../../promql/labels/labels.ts";
 import { formatDuration, parseDurationMs } from "../../promql/parser/duration-text.ts";
 import type { Rule, RuleGroup } from "./rule-group.ts";
@@ -89,4 +89,22 @@ function ruleOf({ record, alert, expr, labels = {}, annotations = {}, ...rest }:
 /** A document's durations have been read before. */
 function durationMs(text: string | undefined): number | undefined {
   return text === undefined ? undefined : (parseDurationMs(text) as number);
+}
+
+/** A name with labels that more than one rule makes. */
+interface DuplicateRule {
+  readonly name: string;
+  readonly labels: Labels;
+}
+
+/** Each rule beyond the first of its name and labels, in the order of their names. */
+export function duplicateRules(groups: readonly RuleGroup[]): DuplicateRule[] {
+  const seen = new Set<string>();
+  const duplicates: DuplicateRule[] = [];
+  for (const { name, labels } of groups.flatMap(({ rules }) => rules)) {
+    const key = labels.with("__name__", name).key;
+    if (seen.has(key)) duplicates.push({ name, labels });
+    seen.add(key);
+  }
+  return duplicates;
 }

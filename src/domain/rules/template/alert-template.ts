@@ -2,9 +2,8 @@
 import type { Labels } from "../../promql/labels/labels.ts";
 import { GoStruct, type GoValue } from "./go-value.ts";
 import { RULE_FUNCTION_NAMES } from "./rule-functions.ts";
-import { TemplateError } from "./template-error.ts";
 import { expandParsed } from "./template-expansion.ts";
-import type { TemplateWorld } from "./template-function.ts";
+import { TemplateError, type TemplateWorld } from "./template-function.ts";
 import type { ParsedTemplate } from "./template-node.ts";
 import { parseTemplate } from "./template-parser.ts";
 

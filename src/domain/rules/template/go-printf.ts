@@ -4,7 +4,7 @@ import { TEMPLATE_OUTPUT_CHARACTERS_MAX, TEMPLATE_PRECISION_MAX } from "../../..
 import { quote } from "../../promql/parser/quoted-text.ts";
 import { exponentText, fixedText, generalText, shortestText } from "./go-float-text.ts";
 import { GoDuration, GoStruct, GoTime, type GoValue, goText, goType, isGoList, isGoMap } from "./go-value.ts";
-import { TemplateError } from "./template-error.ts";
+import { TemplateError } from "./template-function.ts";
 
 const VERB = /%([-+# 0]*)(?:\[(\d+)\])?(\*|\d+)?(?:\.(\*|\d+)?)?(?:\[(\d+)\])?(.)?/gsu;
 

@@ -11,8 +11,7 @@ import { FunctionError } from "./go-comparison.ts";
 import { methodOf, type ValueMethod } from "./go-time-methods.ts";
 import { GoStruct, type GoValue, goText, goType, isGoList, isGoMap, isTrue } from "./go-value.ts";
 import { RULE_FUNCTIONS } from "./rule-functions.ts";
-import { TemplateError } from "./template-error.ts";
-import type { TemplateFunction, TemplateWorld } from "./template-function.ts";
+import { TemplateError, type TemplateFunction, type TemplateWorld } from "./template-function.ts";
 import type { Command, Operand, ParsedTemplate, Pipeline, TemplateNode } from "./template-node.ts";
 
 /** How a list of nodes ended: at its end, or by a loop's word. */

@@ -1,4 +1,5 @@
 // What a function of templates is, and what it may ask of the expansion that calls it.
+// Templates that cannot be read or expanded, in the words of Go's text/template, which Prometheus shows.
 import type { VectorSample } from "../../promql/query-engine.ts";
 import type { GoValue } from "./go-value.ts";
 
@@ -18,4 +19,9 @@ export interface TemplateFunction {
   readonly texts?: number;
   /** Throws FunctionError where a value is none that it takes. */
   readonly call: (values: readonly GoValue[], world: TemplateWorld) => GoValue;
+}
+
+/** The message names template and line. */
+export class TemplateError extends Error {
+  override readonly name = "TemplateError";
 }

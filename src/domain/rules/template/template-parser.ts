@@ -2,7 +2,7 @@
 import { TEMPLATE_DEPTH_MAX } from "../../../core/config/rule-limits.ts";
 import { parseFloat64 } from "../../promql/parser/number-text.ts";
 import { quote, unquote } from "../../promql/parser/quoted-text.ts";
-import { TemplateError } from "./template-error.ts";
+import { TemplateError } from "./template-function.ts";
 import { TemplateLexer, type TemplateToken, type TemplateTokenKind } from "./template-lexer.ts";
 import type { Command, Operand, ParsedTemplate, Pipeline, TemplateNode } from "./template-node.ts";
 

@@ -3,7 +3,7 @@
 import { ownMember, setMember } from "../../../core/collections/own-member.ts";
 import { hash128 } from "../../../core/hashing/hash128.ts";
 import type { ArrivalsFound, SilentService } from "../../../core/protocol/arrivals.ts";
-import { momentText } from "../../../core/time/moment-text.ts";
+import { momentText } from "../../../core/time/rfc3339.ts";
 import { type PageDecision, suppressedDecision } from "../../../domain/alerting/paging/page-decision.ts";
 import { anomalyScore, tierOfScore } from "../../../domain/detection/anomaly-score.ts";
 import { holds } from "../../../domain/detection/gates/gate-result.ts";

@@ -1,7 +1,7 @@
 // The text of an answer made in steps against JSON.stringify, over values of every kind, and how many steps it takes.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { finished } from "../../../../src/core/fairness/steps.ts";
+import { finished } from "../../../../src/core/fairness/serial-work.ts";
 import { jsonTextSteps } from "../../../../src/domain/codec/json-text.ts";
 
 const member = fc.oneof(fc.jsonValue(), fc.constant(undefined), fc.double(), fc.array(fc.oneof(fc.jsonValue(), fc.constant(undefined))));

@@ -1,7 +1,7 @@
 // The shard kernel against its slow twin, sample by sample: the same events, and the same statistics to 1e-9.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { finished } from "../../../../src/core/fairness/steps.ts";
+import { finished } from "../../../../src/core/fairness/serial-work.ts";
 import { EVENT_RESET } from "../../../../src/core/layout/kernel-event.ts";
 import { FLAG_COUNTER, FLAG_OPERATION, PROFILE_ENVIRONMENT, PROFILE_EXCLUDED } from "../../../../src/core/layout/stream-record.ts";
 import type { OracleEvent } from "../../../../src/domain/detection/episode-oracle.ts";

@@ -9,8 +9,7 @@ import {
   readRequest,
   requestFrame,
 } from "../../../../src/adapters/sandbox/frames.ts";
-import { payloadProblem } from "../../../../src/adapters/sandbox/payload-text.ts";
-import { Overruns, programKey } from "../../../../src/adapters/sandbox/sandbox.ts";
+import { Overruns, payloadProblem, programKey } from "../../../../src/adapters/sandbox/sandbox.ts";
 
 const NONCE = Buffer.from("0123456789abcdef");
 

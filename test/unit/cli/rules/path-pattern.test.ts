@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { matchingPaths, PathPatternError } from "../../../../src/cli/rules/path-pattern.ts";
+import { matchingPaths, PathPatternError } from "../../../../src/cli/rules/rules-test.ts";
 
 describe("a pattern of paths", () => {
   const folder = mkdtempSync(join(tmpdir(), "vedette-pattern-"));

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { sortedSteps } from "../../../../src/core/collections/sorted-steps.ts";
-import { finished } from "../../../../src/core/fairness/steps.ts";
+import { sortedSteps } from "../../../../src/core/collections/sorted-search.ts";
+import { finished } from "../../../../src/core/fairness/serial-work.ts";
 
 interface Entry {
   readonly key: number;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { percentText } from "../../../../src/core/text/percent-text.ts";
+import { percentText } from "../../../../src/core/text/plain-number.ts";
 import { percentText as pageText } from "../../../../src/web/view/number-text.ts";
 
 describe("a share in percent", () => {

@@ -1,7 +1,7 @@
 // Reference values of statsmodels, numpy and scipy (test/golden, each with its tolerance).
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { grangerTest } from "../../../../src/domain/causality/granger-test.ts";
+import { grangerTest } from "../../../../src/domain/causality/pair-validation.ts";
 import { chiSquareTail, fTail } from "../../../../src/domain/causality/probability-tails.ts";
 import { binCounts, driftMeasures } from "../../../../src/domain/drift/distribution-drift.ts";
 

@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 import { channelText, parseChannel } from "../../../../src/domain/notification/channel.ts";
 import { type DestinationSettings, defaultChannels, resolveChannel } from "../../../../src/domain/notification/destinations.ts";
 import { parseNamedSecrets } from "../../../../src/domain/notification/named-destinations.ts";
-import { inOrder, type RoutingRule, type RoutingSubject, routeOf } from "../../../../src/domain/notification/routing-rule.ts";
-import { globMatches } from "../../../../src/domain/notification/service-glob.ts";
+import { globMatches, inOrder, type RoutingRule, type RoutingSubject, routeOf } from "../../../../src/domain/notification/routing-rule.ts";
 
 const RULE: RoutingRule = {
   id: "r",

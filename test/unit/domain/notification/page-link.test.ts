@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { alertPage } from "../../../../src/domain/notification/page-link.ts";
+import { alertPage } from "../../../../src/domain/notification/decided-messages.ts";
 import { parsePlace } from "../../../../src/web/view/location.ts";
 
 describe("the link of a message (A1)", () => {

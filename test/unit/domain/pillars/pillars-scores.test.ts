@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { finished } from "../../../../src/core/fairness/serial-work.ts";
 import { ShareLedger } from "../../../../src/core/fairness/share-ledger.ts";
-import { finished } from "../../../../src/core/fairness/steps.ts";
 import { MagnitudeHistory } from "../../../../src/domain/pillars/magnitude-history.ts";
 import { PillarSpace } from "../../../../src/domain/pillars/pillar-space.ts";
 import type { PillarValue } from "../../../../src/domain/pillars/pillar-value.ts";

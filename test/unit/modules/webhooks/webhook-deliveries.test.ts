@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { FAULT_PAUSE_MS, WEBHOOK_DELIVERIES_MS } from "../../../../src/core/config/webhook-limits.ts";
 import type { Webhook } from "../../../../src/domain/webhooks/webhook.ts";
-import { DueRows } from "../../../../src/modules/webhooks/due-rows.ts";
+import { DueRows } from "../../../../src/modules/webhooks/webhook-deliveries.ts";
 import { expireDeliveries } from "../../../../src/modules/webhooks/webhooks-module.ts";
 import { anomalyOf, WebhookWorld, webhookOf } from "../../../support/webhook-world.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { duplicateRules } from "../../../../../src/domain/rules/file/duplicate-rules.ts";
+import { duplicateRules } from "../../../../../src/domain/rules/file/group-document.ts";
 import { readRuleFile } from "../../../../../src/domain/rules/file/rule-file.ts";
 
 const WHOLE = `

@@ -1,2 +1,0 @@
-/** Mask in place of a secret value; sent back by a client it means: unchanged. */
-export const HIDDEN = "***";
