@@ -1,5 +1,6 @@
 // Declared limits of metrics that saturate (contract, section 2.10): of one service, or of every service of a tenant that emits the metric.
 
+import { TenantTable } from "../../core/collections/tenant-table.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import type { SaturationLimit } from "../../core/protocol/saturation.ts";
 
@@ -9,7 +10,7 @@ const keyOf = (serviceId: string | null, metric: string) => JSON.stringify([serv
 export class SaturationLimits {
   /** Who holds how many. */
   readonly shares: ShareLedger;
-  readonly #tenants = new Map<string, Map<string, SaturationLimit>>();
+  readonly #limits = new TenantTable<SaturationLimit>(({ serviceId, metric }) => keyOf(serviceId, metric));
   #version = 0;
 
   constructor(shares = ShareLedger.alone()) {
@@ -27,32 +28,23 @@ export class SaturationLimits {
   }
 
   sizeOf(tenant: string): number {
-    return this.#tenants.get(tenant)?.size ?? 0;
+    return this.#limits.sizeOf(tenant);
   }
 
   put(limit: SaturationLimit): void {
     this.#version++;
-    let limits = this.#tenants.get(limit.tenant);
-    if (limits === undefined) {
-      limits = new Map();
-      this.#tenants.set(limit.tenant, limits);
-    }
-    const key = keyOf(limit.serviceId, limit.metric);
-    if (!limits.has(key)) this.shares.add(limit.tenant);
-    limits.set(key, limit);
+    if (this.#limits.put(limit) === undefined) this.shares.add(limit.tenant);
   }
 
   remove(tenant: string, serviceId: string | null, metric: string): void {
-    const limits = this.#tenants.get(tenant);
-    if (limits?.delete(keyOf(serviceId, metric)) !== true) return;
+    if (this.#limits.remove(tenant, keyOf(serviceId, metric)) === undefined) return;
     this.shares.give(tenant);
     this.#version++;
-    if (limits.size === 0) this.#tenants.delete(tenant);
   }
 
   /** The declaration itself. */
   find(tenant: string, serviceId: string | null, metric: string): SaturationLimit | undefined {
-    return this.#tenants.get(tenant)?.get(keyOf(serviceId, metric));
+    return this.#limits.find(tenant, keyOf(serviceId, metric));
   }
 
   /** The limit that holds for a service's metric: its own, else the tenant's. */
@@ -61,13 +53,13 @@ export class SaturationLimits {
   }
 
   /** All of all tenants, in no order. */
-  *all(): Generator<SaturationLimit> {
-    for (const limits of this.#tenants.values()) yield* limits.values();
+  all(): Iterable<SaturationLimit> {
+    return this.#limits.all();
   }
 
   /** All of a tenant by metric, the default ahead of those of services. */
   listOf(tenant: string): SaturationLimit[] {
-    return [...(this.#tenants.get(tenant)?.values() ?? [])].sort(compareLimits);
+    return this.#limits.of(tenant).sort(compareLimits);
   }
 }
 

@@ -1,12 +1,12 @@
 // Users: what the tokens of a subject may do at most in their tenant.
 
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
+import { TenantTable } from "../../core/collections/tenant-table.ts";
 import { type AccessChange, ROLES } from "../../core/protocol/access.ts";
 import type { UserBinding } from "../../domain/access/user-role.ts";
 import { KeyBuilder } from "../../domain/codec/key.ts";
 import { scan } from "../state/scan.ts";
 import { flag, number, oneOf, StoredForm, text } from "../state/stored-json.ts";
-import { TenantTable } from "../state/tenant-table.ts";
 
 /** A stored user. */
 export interface User extends UserBinding {

@@ -2,12 +2,12 @@
 // A service as engines and their rows name it.
 // A model of the automatic trainings has no row of its own: its id follows from its service and the time of its training.
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
+import { TenantTable } from "../../core/collections/tenant-table.ts";
 import { MODELS_PER_SERVICE_MAX } from "../../core/config/model-limits.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { hash128 } from "../../core/hashing/hash128.ts";
 import { serviceHash } from "../../core/protocol/service-rows.ts";
 import { scan } from "../state/scan.ts";
-import { TenantTable } from "../state/tenant-table.ts";
 import { decodeModel, type ModelContent, type ModelRow, readContent } from "./model-row.ts";
 
 /** One service in one environment. */

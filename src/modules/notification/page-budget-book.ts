@@ -1,5 +1,6 @@
 // How many pages teams mean to have in a week, of all tenants, as they are stored.
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
+import { TenantTable } from "../../core/collections/tenant-table.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { KeyBuilder } from "../../domain/codec/key.ts";
 import { scan } from "../state/scan.ts";
@@ -26,7 +27,7 @@ export interface PageBudgetBooks {
 export class PageBudgetBook {
   /** Who holds how many. */
   readonly shares: ShareLedger;
-  readonly #tenants = new Map<string, Map<string, PageBudget>>();
+  readonly #budgets = new TenantTable<PageBudget>(({ team }) => team);
 
   constructor(shares = ShareLedger.alone()) {
     this.shares = shares;
@@ -37,26 +38,22 @@ export class PageBudgetBook {
   }
 
   of(tenant: string): PageBudget[] {
-    return [...(this.#tenants.get(tenant)?.values() ?? [])];
+    return this.#budgets.of(tenant);
   }
 
   sizeOf(tenant: string): number {
-    return this.#tenants.get(tenant)?.size ?? 0;
+    return this.#budgets.sizeOf(tenant);
   }
 
   find(tenant: string, team: string): PageBudget | undefined {
-    return this.#tenants.get(tenant)?.get(team);
+    return this.#budgets.find(tenant, team);
   }
 
   put(budget: PageBudget): void {
-    const { tenant, team } = budget;
-    const own = this.#tenants.get(tenant) ?? new Map<string, PageBudget>();
-    this.#tenants.set(tenant, own);
-    if (!own.has(team)) this.shares.add(tenant);
-    own.set(team, budget);
+    if (this.#budgets.put(budget) === undefined) this.shares.add(budget.tenant);
   }
 
   remove(tenant: string, team: string): void {
-    if (this.#tenants.get(tenant)?.delete(team) === true) this.shares.give(tenant, 1);
+    if (this.#budgets.remove(tenant, team) !== undefined) this.shares.give(tenant);
   }
 }

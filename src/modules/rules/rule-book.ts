@@ -1,5 +1,6 @@
 // The groups of rules of all tenants, in memory: those that came by the API, as they are stored, and those of RULES_DIR, as its files were read last.
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
+import { TenantTable } from "../../core/collections/tenant-table.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { scan } from "../state/scan.ts";
 import type { RuleAlertBook } from "./rule-alert-book.ts";
@@ -11,14 +12,10 @@ export interface RuleBooks {
   readonly ruleAlerts: RuleAlertBook;
 }
 
-/** Groups of a tenant by their ids, in the order in which they came. */
-type Groups = Map<string, RuleGroupEntry>;
-
 export class RuleBook {
   /** Who has how many rules. */
   readonly shares: ShareLedger;
-  readonly #tenants = new Map<string, Groups>();
-  #groups = 0;
+  readonly #groups = new TenantTable<RuleGroupEntry>(({ file, document }) => groupIdOf(file, document.name));
   #version = 0;
 
   constructor(shares = ShareLedger.alone()) {
@@ -36,23 +33,23 @@ export class RuleBook {
 
   /** Number of groups of all tenants. */
   get size(): number {
-    return this.#groups;
+    return this.#groups.size;
   }
 
   /** Number of tenants with groups. */
   get tenants(): number {
-    return this.#tenants.size;
+    return [...this.#groups.tenants].length;
   }
 
   /** All groups, tenant by tenant. */
-  *all(): Iterable<RuleGroupEntry> {
-    for (const groups of this.#tenants.values()) yield* groups.values();
+  all(): Iterable<RuleGroupEntry> {
+    return this.#groups.all();
   }
 
   /** Groups of a tenant, by file and name. */
   of(tenant: string): RuleGroupEntry[] {
     const order = ({ file, document }: RuleGroupEntry) => groupIdOf(file, document.name);
-    return [...(this.#tenants.get(tenant)?.values() ?? [])].sort((a, b) => (order(a) < order(b) ? -1 : 1));
+    return this.#groups.of(tenant).sort((a, b) => (order(a) < order(b) ? -1 : 1));
   }
 
   /** The group of a name: that of the API, else the first of a file. */
@@ -61,30 +58,19 @@ export class RuleBook {
   }
 
   byId(tenant: string, id: string): RuleGroupEntry | undefined {
-    return this.#tenants.get(tenant)?.get(id);
+    return this.#groups.find(tenant, id);
   }
 
   put(entry: RuleGroupEntry): void {
-    const { tenant, file, document } = entry;
-    const groups = this.#tenants.get(tenant) ?? new Map<string, RuleGroupEntry>();
-    this.#tenants.set(tenant, groups);
-    const id = groupIdOf(file, document.name);
-    const before = groups.get(id);
-    if (before === undefined) this.#groups++;
-    this.shares.add(tenant, document.rules.length - (before?.document.rules.length ?? 0));
-    groups.set(id, entry);
+    const before = this.#groups.put(entry);
+    this.shares.add(entry.tenant, entry.document.rules.length - (before?.document.rules.length ?? 0));
     this.#version++;
   }
 
   remove({ tenant, file, document }: RuleGroupEntry): void {
-    const groups = this.#tenants.get(tenant);
-    const id = groupIdOf(file, document.name);
-    const before = groups?.get(id);
-    if (groups === undefined || before === undefined) return;
-    groups.delete(id);
+    const before = this.#groups.remove(tenant, groupIdOf(file, document.name));
+    if (before === undefined) return;
     this.#version++;
-    this.#groups--;
     this.shares.give(tenant, before.document.rules.length);
-    if (groups.size === 0) this.#tenants.delete(tenant);
   }
 }

@@ -1,12 +1,12 @@
 // The runbooks of all tenants, in memory as they are stored.
 
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
+import { TenantTable } from "../../core/collections/tenant-table.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import type { PatternCache } from "../../domain/alerting/pattern/pattern-cache.ts";
 import { matchesRunbook, matchWeight, type Runbook, type RunbookSubject } from "../../domain/runbooks/runbook.ts";
 import { searched } from "../../domain/webhooks/webhook.ts";
 import { scan } from "../state/scan.ts";
-import { TenantTable } from "../state/tenant-table.ts";
 import { RUNBOOK, runbookKey } from "./runbook-row.ts";
 
 export class RunbookBook {

@@ -1,5 +1,6 @@
 // Services that people have retired: their silence is none. What they send later brings them back, without a word here.
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
+import { TenantTable } from "../../core/collections/tenant-table.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { KeyBuilder } from "../../domain/codec/key.ts";
 import { scan } from "../state/scan.ts";
@@ -39,7 +40,7 @@ export function retiredOperation(retired: RetiredService, isKept = true): StoreO
 export class RetiredBook {
   /** Who holds how many. */
   readonly shares: ShareLedger;
-  readonly #services = new Map<string, RetiredService>();
+  readonly #services = new TenantTable<RetiredService>(({ serviceId, environment }) => keyOf(serviceId, environment));
 
   constructor(shares = ShareLedger.alone()) {
     this.shares = shares;
@@ -50,17 +51,15 @@ export class RetiredBook {
   }
 
   put(retired: RetiredService): void {
-    const key = keyOf(retired);
-    if (!this.#services.has(key)) this.shares.add(retired.tenant);
-    this.#services.set(key, retired);
+    if (this.#services.put(retired) === undefined) this.shares.add(retired.tenant);
   }
 
-  remove(retired: RetiredService): void {
-    if (this.#services.delete(keyOf(retired))) this.shares.give(retired.tenant);
+  remove({ tenant, serviceId, environment }: RetiredService): void {
+    if (this.#services.remove(tenant, keyOf(serviceId, environment)) !== undefined) this.shares.give(tenant);
   }
 
   find(tenant: string, serviceId: string, environment: string | null): RetiredService | undefined {
-    return this.#services.get(keyOf({ tenant, serviceId, environment }));
+    return this.#services.find(tenant, keyOf(serviceId, environment));
   }
 
   /** Whether a service that was last heard of then is not missed. */
@@ -73,7 +72,7 @@ export class RetiredBook {
   /** Those of before, at most `most`. */
   olderThan(beforeMs: number, most: number): RetiredService[] {
     const found: RetiredService[] = [];
-    for (const retired of this.#services.values()) {
+    for (const retired of this.#services.all()) {
       if (found.length === most) break;
       if (retired.atMs < beforeMs) found.push(retired);
     }
@@ -81,6 +80,6 @@ export class RetiredBook {
   }
 }
 
-function keyOf({ tenant, serviceId, environment }: Pick<RetiredService, "tenant" | "serviceId" | "environment">): string {
-  return JSON.stringify([tenant, serviceId, environment]);
+function keyOf(serviceId: string, environment: string | null): string {
+  return JSON.stringify([serviceId, environment]);
 }

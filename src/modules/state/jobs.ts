@@ -9,10 +9,10 @@
  *   restart    a row stays open and its runner goes on with it (replays, runs), or `interrupted` ends it (trainings); what had no row is gone (backups, drills)
  */
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
+import { TenantTable } from "../../core/collections/tenant-table.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { scan } from "./scan.ts";
 import type { StoredForm } from "./stored-json.ts";
-import { TenantTable } from "./tenant-table.ts";
 
 interface Job {
   readonly tenant: string;

@@ -1,11 +1,11 @@
 // The webhooks of all tenants, in memory as they are stored.
 
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
+import { TenantTable } from "../../core/collections/tenant-table.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import type { PatternCache } from "../../domain/alerting/pattern/pattern-cache.ts";
 import type { Webhook } from "../../domain/webhooks/webhook.ts";
 import { scan } from "../state/scan.ts";
-import { TenantTable } from "../state/tenant-table.ts";
 import { WEBHOOK, webhookKey } from "./webhook-row.ts";
 
 export class WebhookBook {

@@ -7,6 +7,7 @@
  * used by nobody, and written over by the next training.
  */
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { TenantTable } from "../../../core/collections/tenant-table.ts";
 import { TRAINING_ROWS_PART_BYTES, TRAINING_ROWS_PARTS_MAX } from "../../../core/config/model-limits.ts";
 import { ShareLedger } from "../../../core/fairness/share-ledger.ts";
 import { KeyBuilder, KeyReader, prefixEnd } from "../../../domain/codec/key.ts";
@@ -54,8 +55,7 @@ export interface RowsDraft {
 export class TrainingRowsBook {
   /** Bytes of each tenant. */
   readonly shares: ShareLedger;
-  readonly #tenants = new Map<string, Map<string, KeptRows>>();
-  #services = 0;
+  readonly #rows = new TenantTable<KeptRows>(({ service }) => service);
 
   constructor(shares = ShareLedger.alone()) {
     this.shares = shares;
@@ -77,11 +77,11 @@ export class TrainingRowsBook {
 
   /** Services of which vectors are kept. */
   get services(): number {
-    return this.#services;
+    return this.#rows.size;
   }
 
   find({ tenant, service }: RowsOwner): KeptRows | undefined {
-    return this.#tenants.get(tenant)?.get(service);
+    return this.#rows.find(tenant, service);
   }
 
   /** The bytes of a service's vectors, part by part; undefined where one is not there. */
@@ -123,29 +123,19 @@ export class TrainingRowsBook {
 
   /** One that was stored before a time; undefined where there is none. */
   expired(beforeMs: number): KeptRows | undefined {
-    for (const services of this.#tenants.values()) {
-      for (const kept of services.values()) if (kept.storedMs < beforeMs) return kept;
-    }
+    for (const kept of this.#rows.all()) if (kept.storedMs < beforeMs) return kept;
     return undefined;
   }
 
   remove({ tenant, service }: RowsOwner): void {
-    const services = this.#tenants.get(tenant);
-    const kept = services?.get(service);
-    if (services === undefined || kept === undefined) return;
-    services.delete(service);
-    if (services.size === 0) this.#tenants.delete(tenant);
-    this.shares.give(tenant, kept.bytes);
-    this.#services--;
+    const kept = this.#rows.remove(tenant, service);
+    if (kept !== undefined) this.shares.give(tenant, kept.bytes);
   }
 
   #put(kept: KeptRows): void {
     this.remove(kept);
-    const services = this.#tenants.get(kept.tenant) ?? new Map<string, KeptRows>();
-    this.#tenants.set(kept.tenant, services);
-    services.set(kept.service, kept);
+    this.#rows.put(kept);
     this.shares.add(kept.tenant, kept.bytes);
-    this.#services++;
   }
 }
 

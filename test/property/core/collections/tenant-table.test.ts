@@ -1,7 +1,7 @@
 /** A table of tenants' rows is what a map of maps would be: whatever is put and removed, found, counted and listed alike. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { TenantTable } from "../../../src/modules/state/tenant-table.ts";
+import { TenantTable } from "../../../../src/core/collections/tenant-table.ts";
 
 interface Row {
   readonly tenant: string;
