@@ -12,8 +12,11 @@ import type {
   StoreStats,
 } from "../../src/adapters/storage/key-value-store.ts";
 import { StoreError } from "../../src/adapters/storage/key-value-store.ts";
+import { firstPlace } from "../../src/core/collections/sorted-search.ts";
 import { KEY_BYTES_MAX } from "../../src/core/config/key-limits.ts";
-import { compareKeys } from "../../src/domain/codec/key.ts";
+
+/** A commit of more has the keys sorted anew: each that is put between others moves those behind it. */
+const OPERATIONS_SORTED_MAX = 100;
 
 export interface MemoryStoreOptions {
   readonly tables: ReadonlyArray<string>;
@@ -40,6 +43,8 @@ export class MemoryStore implements KeyValueStore {
   readonly #options: MemoryStoreOptions;
   readonly #failures: string[] = [];
   readonly #failed = new Set<string>();
+  /** Keys of tables that were read, in order, while nothing else changes them. */
+  readonly #sorted = new Map<string, string[]>();
   #trimFailure: string | undefined;
   #operationsMax = Number.POSITIVE_INFINITY;
   #random: number;
@@ -87,12 +92,12 @@ export class MemoryStore implements KeyValueStore {
   range(table: string, { from, to, reverse = false, limit }: StoreRange): StoreEntry[] {
     if (from.length > 0) assertKey(from);
     assertKey(to);
-    const entries = [...this.#table(table)].map(([key, value]) => ({ key: bytes(key), value }));
-    const inside = entries
-      .filter(({ key }) => compareKeys(key, from) >= 0 && compareKeys(key, to) < 0)
-      .sort((a, b) => compareKeys(a.key, b.key));
-    if (reverse) inside.reverse();
-    return inside.slice(0, limit).map(({ key, value }) => ({ key, value: value.slice() }));
+    const rows = this.#table(table);
+    const keys = this.#keys(table);
+    const [first, end] = [placeOf(keys, text(from)), placeOf(keys, text(to))];
+    const count = Math.max(0, Math.min(end - first, limit ?? Number.POSITIVE_INFINITY));
+    const inside = reverse ? keys.slice(end - count, end).reverse() : keys.slice(first, first + count);
+    return inside.map((key) => ({ key: bytes(key), value: (rows.get(key) as Uint8Array).slice() }));
   }
 
   async commit(operations: ReadonlyArray<StoreOperation>, _options?: CommitOptions): Promise<void> {
@@ -141,6 +146,26 @@ export class MemoryStore implements KeyValueStore {
     return table;
   }
 
+  /** Keys of a table in order. */
+  #keys(table: string): string[] {
+    const rows = this.#table(table);
+    const known = this.#sorted.get(table);
+    if (known?.length === rows.size) return known;
+    const keys = [...rows.keys()].sort();
+    this.#sorted.set(table, keys);
+    return keys;
+  }
+
+  /** Puts a row, or deletes it where there is no value. */
+  #write(table: string, key: string, value: Uint8Array | undefined): void {
+    const rows = this.contents.get(table);
+    const keys = this.#sorted.get(table);
+    const isChange = rows?.has(key) === (value === undefined);
+    if (value === undefined) rows?.delete(key);
+    else rows?.set(key, Uint8Array.from(value));
+    if (keys !== undefined && isChange) keys.splice(placeOf(keys, key), value === undefined ? 1 : 0, ...(value === undefined ? [] : [key]));
+  }
+
   async #delay(): Promise<void> {
     const turn = this.#options.turn ?? (() => Promise.resolve());
     const turns = 1 + (this.#options.seed === undefined ? 0 : this.#nextRandom() % ((this.#options.delayTurnsMax ?? 8) + 1));
@@ -153,10 +178,8 @@ export class MemoryStore implements KeyValueStore {
     const code = this.#failures.shift() ?? always;
     if (code !== undefined) throw new StoreError("commit", code);
     if (operations.length > this.#operationsMax) throw new StoreError("commit", "ENOSPC");
-    for (const { table, key, value } of operations) {
-      if (value === undefined) this.contents.get(table)?.delete(text(key));
-      else this.contents.get(table)?.set(text(key), Uint8Array.from(value));
-    }
+    if (operations.length > OPERATIONS_SORTED_MAX) this.#sorted.clear();
+    for (const { table, key, value } of operations) this.#write(table, text(key), value);
     this.commits += 1;
   }
 
@@ -165,6 +188,11 @@ export class MemoryStore implements KeyValueStore {
     this.#random = (Math.imul(this.#random, 1_664_525) + 1_013_904_223) >>> 0;
     return this.#random >>> 16;
   }
+}
+
+/** The place of the first key that is not below `key`. */
+function placeOf(keys: readonly string[], key: string): number {
+  return firstPlace(0, keys.length, (place) => (keys[place] as string) < key);
 }
 
 function assertKey(key: Uint8Array): void {

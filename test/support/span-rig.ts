@@ -195,15 +195,14 @@ export class SpanRig {
   restart(): void {
     this.counters = new CounterMap();
     this.handler = this.#makeHandler();
-    for (let partition = 0; partition < PARTITIONS; partition++) {
-      const { generation, pieces } = this.#stored[partition] as StoredPart;
-      this.#generations[partition] = generation;
-      for (const key of this.#sums.keys()) {
-        const [of, since] = key.split(" ").map(Number) as [number, number];
-        if (of === partition && since >= generation) this.#sums.delete(key);
-      }
-      for (const piece of pieces) this.handler.restore(partition, piece);
+    for (const key of this.#sums.keys()) {
+      const [partition, since] = key.split(" ").map(Number) as [number, number];
+      if (since >= (this.#stored[partition] as StoredPart).generation) this.#sums.delete(key);
     }
+    this.#stored.forEach(({ generation, pieces }, partition) => {
+      this.#generations[partition] = generation;
+      for (const piece of pieces) this.handler.restore(partition, piece);
+    });
     this.log.forEach(({ partition, payload, baseMs }, at) => {
       if (at >= (this.#stored[partition] as StoredPart).covered) this.handler.take(partition, payload, { baseMs, arrivalMs: 0 });
     });

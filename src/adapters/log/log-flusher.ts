@@ -5,11 +5,8 @@
  */
 
 import { open, stat } from "node:fs/promises";
-import { every, task } from "../../core/faults/guard.ts";
 import { errorCode } from "./log-file-system.ts";
 import { listSegments } from "./log-segment.ts";
-
-const FLUSH = task("the flushes of the log");
 
 /** Flushes segments that have grown since they were flushed last. */
 export class LogFlusher {
@@ -55,37 +52,5 @@ async function flushFile(path: string, flushedBytes: number): Promise<number> {
   } catch (error) {
     if (errorCode(error) === "ENOENT") return flushedBytes;
     throw error;
-  }
-}
-
-/** Flushes of the log and the noting of what was flushed, one round after another: two at a time would write one file. */
-export class FlushRounds {
-  readonly #round: () => Promise<void>;
-  readonly #everyMs: number;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> | undefined;
-
-  constructor(round: () => Promise<void>, everyMs: number) {
-    this.#round = round;
-    this.#everyMs = everyMs;
-  }
-
-  /** Begins; a round that is due while the last one is under way is left out. */
-  start(): void {
-    this.#timer = every(this.#everyMs, FLUSH, () => {
-      this.#running ??= this.#runOnce();
-    });
-  }
-
-  /** Begins no further round, and resolves behind the last one. */
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#running;
-  }
-
-  /** A flush that fails says nothing to the senders, who were promised process durability; the engine's next write meets the same disk. */
-  async #runOnce(): Promise<void> {
-    await this.#round().catch(() => undefined);
-    this.#running = undefined;
   }
 }

@@ -28,9 +28,13 @@ export function findCycle(t: Float64Array, residuals: Float64Array): Cycle | nul
   const n = t.length;
   if (n < BINS_MAX * CYCLES_MIN) return null;
   const span = (t[n - 1] as number) - (t[0] as number);
+  const bins = new Uint8Array(n);
+  const total = variation(residuals, 0);
   let best: Cycle | null = null;
   for (let period = PERIOD_MINUTES_MIN; period <= span / CYCLES_MIN; period += (period * period * PHASE_STEP) / span) {
-    const cycle = fold(t, residuals, period);
+    const profile = profileOf(residuals, placed(t, period, bins), period, n);
+    const explained = explainedShare(residuals, bins, profile, { from: 0, parameters: profile.length, total });
+    const cycle: Cycle = { periodMinutes: period, profile, explained };
     if (
       cycle.explained >= EXPLAINED_MIN &&
       (best === null || cycle.explained * MULTIPLE_GAIN > best.explained * multiplePenalty(best, period))
@@ -38,7 +42,7 @@ export function findCycle(t: Float64Array, residuals: Float64Array): Cycle | nul
       best = cycle;
     }
   }
-  return best !== null && foretold(t, residuals, best.periodMinutes) ? best : null;
+  return best !== null && foretold(residuals, placed(t, best.periodMinutes, bins), best.periodMinutes) ? best : null;
 }
 
 /** Value of the cycle at a time: between the middles of its bins where these are wider than a point, so that a slow wave has no stairs. */
@@ -58,49 +62,57 @@ function multiplePenalty(best: Cycle, period: number): number {
   return period < 1.5 * best.periodMinutes ? MULTIPLE_GAIN : 1;
 }
 
-function fold(t: Float64Array, residuals: Float64Array, period: number): Cycle {
-  const bins = Math.min(BINS_MAX, Math.max(BINS_MIN, Math.floor(period / BIN_MINUTES_MIN)));
-  const profile = profileOf(t, residuals, period, bins, 0, t.length);
-  return { periodMinutes: period, profile, explained: explainedShare(t, residuals, period, profile, 0, bins) };
+function foretold(residuals: Float64Array, bins: Uint8Array, period: number): boolean {
+  const half = residuals.length >> 1;
+  const older = profileOf(residuals, bins, period, half);
+  return explainedShare(residuals, bins, older, { from: half, parameters: 1, total: variation(residuals, half) }) >= FORETOLD_MIN;
 }
 
-function foretold(t: Float64Array, residuals: Float64Array, period: number): boolean {
-  const half = t.length >> 1;
-  const bins = Math.min(BINS_MAX, Math.max(BINS_MIN, Math.floor(period / BIN_MINUTES_MIN)));
-  const older = profileOf(t, residuals, period, bins, 0, half);
-  return explainedShare(t, residuals, period, older, half, 1) >= FORETOLD_MIN;
+function binCount(period: number): number {
+  return Math.min(BINS_MAX, Math.max(BINS_MIN, Math.floor(period / BIN_MINUTES_MIN)));
 }
 
-function profileOf(t: Float64Array, residuals: Float64Array, period: number, bins: number, from: number, to: number): Float64Array {
-  const profile = new Float64Array(bins);
-  const counts = new Uint32Array(bins);
-  for (let i = from; i < to; i++) {
-    const bin = binOf(t[i] as number, period, bins);
+/** Bins of all times, written into `bins`. */
+function placed(t: Float64Array, period: number, bins: Uint8Array): Uint8Array {
+  const count = binCount(period);
+  for (let i = 0; i < t.length; i++) bins[i] = binOf(t[i] as number, period, count);
+  return bins;
+}
+
+/** Means of the first `to` residuals by bin. */
+function profileOf(residuals: Float64Array, bins: Uint8Array, period: number, to: number): Float64Array {
+  const count = binCount(period);
+  const profile = new Float64Array(count);
+  const counts = new Uint32Array(count);
+  for (let i = 0; i < to; i++) {
+    const bin = bins[i] as number;
     profile[bin] = (profile[bin] as number) + (residuals[i] as number);
     counts[bin] = (counts[bin] as number) + 1;
   }
-  for (let bin = 0; bin < bins; bin++) profile[bin] = (profile[bin] as number) / Math.max(1, counts[bin] as number);
+  for (let bin = 0; bin < count; bin++) profile[bin] = (profile[bin] as number) / Math.max(1, counts[bin] as number);
   return profile;
 }
 
-function explainedShare(
-  t: Float64Array,
-  residuals: Float64Array,
-  period: number,
-  profile: Float64Array,
-  from: number,
-  parameters: number,
-): number {
-  const n = t.length - from;
+/** Sum of squares about the mean, from a point on. */
+function variation(residuals: Float64Array, from: number): number {
+  const n = residuals.length - from;
   let mean = 0;
-  for (let i = from; i < t.length; i++) mean += (residuals[i] as number) / n;
+  for (let i = from; i < residuals.length; i++) mean += (residuals[i] as number) / n;
   let total = 0;
+  for (let i = from; i < residuals.length; i++) total += ((residuals[i] as number) - mean) ** 2;
+  return total;
+}
+
+/** Part of `total`, the variation from a point on, that the profile explains. */
+function explainedShare(
+  residuals: Float64Array,
+  bins: Uint8Array,
+  profile: Float64Array,
+  { from, parameters, total }: { readonly from: number; readonly parameters: number; readonly total: number },
+): number {
+  const n = residuals.length - from;
   let left = 0;
-  for (let i = from; i < t.length; i++) {
-    const value = residuals[i] as number;
-    total += (value - mean) ** 2;
-    left += (value - (profile[binOf(t[i] as number, period, profile.length)] as number)) ** 2;
-  }
+  for (let i = from; i < residuals.length; i++) left += ((residuals[i] as number) - (profile[bins[i] as number] as number)) ** 2;
   return total === 0 ? 0 : 1 - left / (n - parameters) / (total / (n - 1));
 }
 

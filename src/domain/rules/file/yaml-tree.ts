@@ -12,6 +12,7 @@ import {
   LineCounter,
   type Node,
   Parser,
+  visit,
   type YAMLMap,
 } from "yaml";
 import { RULE_FILE_CHARACTERS_MAX, RULE_FILE_DEPTH_MAX, RULE_FILE_NODES_MAX } from "../../../core/config/rule-limits.ts";
@@ -85,10 +86,26 @@ function tokensOf(text: string, lines: LineCounter): Tokens {
   return tokens;
 }
 
+/** What each alias stands for: the last node before it that has its anchor. One pass for all: a look for each would take a minute where there are many. */
+function targetsOf(document: Document.Parsed | Document): ReadonlyMap<Alias, Node> {
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Alias, Node>();
+  visit(document as Document, {
+    Node(_key, node) {
+      const target = isAlias(node) ? anchors.get(node.source) : undefined;
+      if (isAlias(node)) {
+        if (target !== undefined) targets.set(node, target);
+      } else if (node.anchor !== undefined) anchors.set(node.anchor, node);
+    },
+  });
+  return targets;
+}
+
 class TreeMaker {
   readonly faults: string[] = [];
   readonly #document: Document.Parsed | Document;
   readonly #lines: LineCounter;
+  #targets: ReadonlyMap<Alias, Node> | undefined;
   readonly #following = new Set<Alias>();
   #count = 0;
 
@@ -116,11 +133,12 @@ class TreeMaker {
   }
 
   #follow(alias: Alias): YamlTree {
-    const target = alias.resolve(this.#document as Document);
+    this.#targets ??= targetsOf(this.#document);
+    const target = this.#targets.get(alias);
     if (target === undefined) throw new RuleFileError(`yaml: unknown anchor '${alias.source}' referenced`);
     if (this.#following.has(alias)) throw new RuleFileError(`yaml: anchor '${alias.source}' value contains itself`);
     this.#following.add(alias);
-    const tree = this.make(target as Node);
+    const tree = this.make(target);
     this.#following.delete(alias);
     return tree;
   }

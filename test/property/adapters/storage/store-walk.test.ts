@@ -9,9 +9,10 @@ import { openLmdbStore, type SealedStore } from "../../../../src/adapters/storag
 import { walkStore } from "../../../../src/adapters/storage/store-walk.ts";
 import { generator } from "../../../support/generator.ts";
 import { STORE_TABLES, storeContents } from "../../../support/store-contents.ts";
+import { extent } from "../../../support/test-extent.ts";
 
 const ROWS = 400;
-const DAMAGES = 200;
+const DAMAGES = extent(200, 80);
 /** Where the last two transactions stand, and what was flushed last. */
 const HEADS = [0, 2048, 4096];
 const HEAD_BYTES = 170;

@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { lostLog } from "../../../../src/actors/coordinator/loop/lost-log.ts";
-import { FlushRounds } from "../../../../src/adapters/log/log-flusher.ts";
+import { FlushRounds } from "../../../../src/adapters/log/flush-rounds.ts";
 import { InventoryKeeper, notedSegments, readInventory } from "../../../../src/adapters/log/log-inventory.ts";
 import { listSegments, segmentPath } from "../../../../src/adapters/log/log-segment.ts";
 import { LogWriteError, type LogWriter, openLogWriter } from "../../../../src/adapters/log/log-writer.ts";

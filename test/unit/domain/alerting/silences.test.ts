@@ -154,8 +154,8 @@ describe("maintenance windows", () => {
           const [hour, past] = clock.format(at).split(":").map(Number) as [number, number];
           const shows = (((60 * hour + past - startMinute) % 1440) + 1440) % 1440 < durationMinutes;
           const one = occurrenceAt(window, at);
-          expect([at, one !== null]).toEqual([at, shows]);
-          if (one !== null) expect(at >= one.startMs && at < one.endMs).toBe(true);
+          const isWithin = one === null || (at >= one.startMs && at < one.endMs);
+          if ((one !== null) !== shows || !isWithin) expect.unreachable(`at ${at} the clock shows ${hour}:${past}`);
         }
       }),
       { numRuns: 60 },
@@ -177,7 +177,7 @@ describe("maintenance windows", () => {
       fc.property(window, time, (given, from) => {
         const watch = new WindowWatch(given);
         for (let at = from; at < from + 15 * 86_400_000; at += 37 * MINUTE) {
-          expect([at, watch.isOpen(at)]).toEqual([at, occurrenceAt(given, at) !== null]);
+          if (watch.isOpen(at) !== (occurrenceAt(given, at) !== null)) expect.unreachable(`at ${at}`);
         }
         // Each day it opens and closes once at most, and once more where an hour comes twice.
         expect(watch.looked).toBeLessThanOrEqual(2 * 17 + 1);

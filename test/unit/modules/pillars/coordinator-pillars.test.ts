@@ -7,6 +7,7 @@ import {
 } from "../../../../src/core/config/declaration-limits.ts";
 import { PILLAR_HISTORY_STORE_MS } from "../../../../src/core/config/limits.ts";
 import { AUDIT_ENTRY } from "../../../../src/modules/access/audit-log.ts";
+import { entryRow } from "../../../../src/modules/pillars/service-map-book.ts";
 import { TABLE_END, TABLE_START } from "../../../../src/modules/state/tables.ts";
 import { answerSchema } from "../../../support/answer-schema.ts";
 import { Rig } from "../../../support/coordinator-rig.ts";
@@ -148,14 +149,15 @@ describe("the service map", () => {
   });
 
   it("is bounded for each tenant", async () => {
-    const rig = await Rig.open();
-    for (let sent = 0; sent < SERVICE_MAP_TENANT_ENTRIES_MAX; sent += SERVICE_MAP_ENTRIES_MAX) {
-      const entries = Array.from({ length: SERVICE_MAP_ENTRIES_MAX }, (_, i) => ({ service_id: `service-${sent + i}` }));
-      expect((await put(rig, entries)).status).toBe(200);
-    }
-    const over = await put(rig, [{ service_id: "service-1", tenant_id: "acme" }, { service_id: "one-more" }]);
+    const empty = await Rig.open();
+    const unmapped = { tenantId: "", productId: "", customKeys: [] };
+    const serviceIds = Array.from({ length: SERVICE_MAP_TENANT_ENTRIES_MAX - 2 }, (_, i) => `service-${String(i).padStart(6, "0")}`);
+    await empty.control.commit(serviceIds.map((serviceId) => entryRow("default", { serviceId, ...unmapped })));
+    const rig = await empty.restarted();
+    expect((await put(rig, [{ service_id: "last-but-one" }, { service_id: "last" }])).status).toBe(200);
+    const over = await put(rig, [{ service_id: "service-000001", tenant_id: "acme" }, { service_id: "one-more" }]);
     expect([over.status, over.body.error]).toEqual([422, "unprocessable"]);
-    expect((await put(rig, [{ service_id: "service-1", tenant_id: "acme" }])).body.updated).toBe(1);
+    expect((await put(rig, [{ service_id: "service-000001", tenant_id: "acme" }])).body.updated).toBe(1);
     expect((await put(rig, [{ service_id: "one-more" }], "other")).status).toBe(200);
   });
 
