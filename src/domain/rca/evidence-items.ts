@@ -91,7 +91,7 @@ function otherItems({ lines, spans, surge }: Ranking, { serviceId, silent, satur
   if (saturated) items.push({ source: "saturation", text: "a resource is near its end", strength: 5 });
   if (change !== undefined) items.push({ source: "change", text: `${change.text} before the onset`, strength: 3 });
   if (surge?.serviceId === serviceId)
-    items.push({ source: "load", text: "requests rose at the front door, and with them everywhere", strength: surge.strength });
+    items.push({ source: "load", text: `${surge.metricName} rose at the front door, and most services with it`, strength: surge.strength });
   return items;
 }
 

@@ -175,22 +175,22 @@ function saturatedServices({ saturated, target, members, edges }: IncidentEviden
   return saturated.map(({ serviceId }) => serviceId).filter((serviceId) => joined.has(serviceId) || departs.has(serviceId));
 }
 
-/** A rise of requests. */
+/** A rise of what is asked at a door, and the series that says so. */
 export interface Surge {
   readonly serviceId: string;
+  readonly metricName: string;
   readonly strength: number;
 }
 
-/** The front door whose requests rose most, where those of most services rose with it. */
+/** The front door whose requests rose most, where those of most services rose with it: nobody calls it, and it calls others or is named so. */
 function surgeOf({ table }: MetricsView, edges: IncidentEvidence["edges"]): Surge | undefined {
+  const callers = new Set(edges.map(([caller]) => caller));
   const called = new Set(edges.map(([, callee]) => callee));
-  const rises = table.services.map((serviceId, service) => ({ serviceId, strength: riseOf(table, service) }));
-  const known = rises.filter(({ strength }) => strength !== undefined) as Surge[];
+  const known = table.services.flatMap((serviceId, service) => riseOf(table, serviceId, service) ?? []);
   if (known.length < SURGE_SERVICES_MIN || median(known.map(({ strength }) => strength)) < SURGE_USUAL / 2) return undefined;
   const doors = known.filter(({ serviceId, strength }) => !called.has(serviceId) && strength > SURGE_USUAL);
-  // Where no calls are known, all might be doors: those that are called so go first.
   const named = doors.filter(({ serviceId }) => DOOR.test(serviceId));
-  return (named.length > 0 ? named : doors).reduce<Surge | undefined>(
+  return (named.length > 0 ? named : doors.filter(({ serviceId }) => callers.has(serviceId))).reduce<Surge | undefined>(
     (most, door) => (door.strength > (most?.strength ?? 0) ? door : most),
     undefined,
   );
@@ -200,11 +200,12 @@ function surgeOf({ table }: MetricsView, edges: IncidentEvidence["edges"]): Surg
 const DOOR =
   /(?:^|[^a-z])(?:gateway|gw|front-?end|edge|ingress|portal|proxy|nginx|envoy|lb|load-?balancer|web|www|bff|router)(?:$|[^a-z])|(?:Gateway|Frontend|Ingress|Portal|Proxy)/;
 
-function riseOf(table: MetricsView["table"], service: number): number | undefined {
+function riseOf(table: MetricsView["table"], serviceId: string, service: number): Surge | undefined {
   const series = table.leading(service, "rate");
   if (series === undefined) return undefined;
   const { mean, sd, shift, novelty } = series.departure;
-  return shift > SURGE_SHIFT_MIN && mean + shift * sd > SURGE_TIMES_MIN * mean ? novelty : 0;
+  const rises = shift > SURGE_SHIFT_MIN && mean + shift * sd > SURGE_TIMES_MIN * mean;
+  return { serviceId, metricName: series.metricName, strength: rises ? novelty : 0 };
 }
 
 function weight(times: number): number {

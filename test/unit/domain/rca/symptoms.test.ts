@@ -137,8 +137,8 @@ describe("what is no cause by itself", () => {
   });
 
   it("is load where requests did not rise by a third", () => {
-    const rates = (peak: number) =>
-      ["gateway", "shop", "stock", "pay"].map((serviceId) => {
+    const rates = (peak: number, names = ["gateway", "shop", "stock", "pay"]) =>
+      names.map((serviceId) => {
         const one = series(serviceId, "rps", 9);
         return { ...one, departure: { ...one.departure, shift: (peak - 20) / 2, peak } };
       });
@@ -150,6 +150,9 @@ describe("what is no cause by itself", () => {
     expect(rankServices(evidence({ series: rates(45), edges })).surge?.serviceId).toBe("gateway");
     expect(rankServices(evidence({ series: rates(24), edges })).surge).toBeUndefined();
     expect(rankServices(evidence({ series: rates(45) })).surge?.serviceId).toBe("gateway");
+    const apart = ["node", "prometheus", "vedette", "pay"];
+    expect(rankServices(evidence({ series: rates(45, apart) })).surge).toBeUndefined();
+    expect(rankServices(evidence({ series: rates(45, apart), edges: [["node", "pay"]] })).surge?.serviceId).toBe("node");
   });
 });
 
