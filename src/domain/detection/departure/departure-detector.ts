@@ -112,7 +112,7 @@ export class DepartureDetector {
   #isOfSeason = false;
   #isEdge = false;
   #isMissed = false;
-  #isRow = false; // the size is that of values in a row
+  #isRow = false; // the size is that of values in a row, of a series that does not go far out in bursts
   #isStill = false; // the series strays by less than the least that its sd is taken for
   /** Why a departure at hand is no news. */
   known: KnownReason | null = null;
@@ -249,10 +249,9 @@ export class DepartureDetector {
   }
 
   #measure(timeMs: number, value: number, moment: ValueMoment): void {
-    const { intervalMs, newest } = moment;
     const season = this.#season.expected;
     this.#isRow = false;
-    this.#isMissed = this.#season.isMissedBy(newest, timeMs, intervalMs, DEPARTURE_MIN);
+    this.#isMissed = this.#season.isMissedBy(moment.newest, timeMs, moment.intervalMs, DEPARTURE_MIN);
     if (this.#isMissed) return this.#compare(value, season, this.#season.spread, 0);
     if (this.#paired.compete(this.#levels.error, this.#season.error)) this.#tails.restart();
     if (this.#paired.speak) return this.#comparePaired(timeMs, value, moment);
@@ -284,8 +283,9 @@ export class DepartureDetector {
     this.#compare(value, paired.expected, paired.spread);
     this.#isRow = Math.abs(this.size) < DEPARTURE_MIN && paired.isRowOff(moment, timeMs, this.sd);
     if (!this.#isRow) return;
-    this.sd /= Math.sqrt(paired.rowValues);
+    this.sd = paired.rowSd;
     this.size = paired.rowMean / this.sd;
+    this.#isRow = !this.#tails.to(this.size).reaches(DEPARTURE_MIN);
   }
 
   /** Counts stray more at a level that the hour has brought, and the value has come to, than their noise before has shown. */
@@ -476,7 +476,7 @@ export class DepartureDetector {
     this.#levels.settle(isKnownStep ? value : mean, hour, isKnownStep ? stepSpread : newest.spread(this.levelValues));
   }
 
-  #learn(timeMs: number, value: number, { intervalMs, hour }: ValueMoment): void {
+  #learn(timeMs: number, value: number, { intervalMs, hour, newest }: ValueMoment): void {
     const words = this.#words;
     const isIncident = words[STATE] !== AT_REST || this.#waits[WAITING_SIDE] !== 0;
     const isStrange = isIncident && !(words[STATE] === KNOWN && this.#season.hasEvents(intervalMs)); // what is known belongs to such a season
@@ -494,7 +494,7 @@ export class DepartureDetector {
     if (isSmallStep) this.#levels.settle(value, hour, this.#isEdge ? this.countSd(value) / SD_PER_MEAN_DEVIATION : 0);
     this.#levels.learn(value, isIncident || isSmallStep, this.#steps.finest);
     this.#season.learn(timeMs, value, { count, intervalMs, isIncident: isStrange, errorMax });
-    this.#paired.learn(count, isIncident && this.#paired.isFormed, errorMax);
+    this.#paired.learn(count, isIncident && this.#paired.isFormed, errorMax, newest);
     if (this.#steps.learn(value, count, isIncident, this.#newest.counts)) this.#known.holdsLevel(value, timeMs);
   }
 }

@@ -92,6 +92,11 @@ export class OwnTail {
     for (let i = 0; i < LARGEST; i++) this.#largest[i] = FADED_SHARE * (this.#largest[i] as number);
   }
 
+  /** Whether the series strays so far by itself: all the departures that are kept have. */
+  reaches(size: number): boolean {
+    return this.#words[LENGTH] === LARGEST && (this.#largest[LARGEST - 1] as number) >= size;
+  }
+
   /** Whether the tail is that of a power, not of noise; false where too few are known. */
   get isHeavy(): boolean {
     const last = this.#largest[LARGEST - 1] as number;

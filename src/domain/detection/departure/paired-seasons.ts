@@ -10,13 +10,19 @@ import { COURSE_DOUBLES, COURSE_SINGLES, RepeatedCourse } from "./repeated-cours
 import type { ValueMoment } from "./value-moment.ts";
 
 const DOUBLES = OCTAVES + 2 * COURSE_DOUBLES;
-/** Numbers of single precision of its own: the level, the mean error, how many values that is of, the spread with which they began to speak, 0 while they do not, and values without a gap before them. */
+/**
+ * Numbers of single precision of its own: the level, the mean error, two counts, the spread with which they began to speak (negative while they do not, 0 where they never
+ * did), and the mean square of what STRETCH values together are off by.
+ */
 const MIDDLE = 0;
 const ERROR = 1;
-const VALUES = 2;
+const COUNTS = 2;
 const SPOKE = 3;
-const ROW = 4;
+const STRETCH_VARIANCE = 4;
 const OWN_SINGLES = 5;
+/** The counts in one number: values without a gap before them, fewer than ROWS_MAX, and that many times the values that the mean error is of. */
+const ROWS_MAX = 64;
+const VALUES_MAX = 500;
 const SINGLES = OCTAVE_SINGLES + 2 * COURSE_SINGLES + OWN_SINGLES;
 export const PAIRED_SEASONS_DOUBLES = DOUBLES + Math.ceil(SINGLES / 2);
 
@@ -49,6 +55,10 @@ const PART_CLIP = 8;
 const OFF_SHARE = 0.75;
 /** A value that comes after so many intervals comes after a gap, and begins a row. */
 const GAP_INTERVALS = 1.5;
+/** Values of which the mean is learned, the weight of one, and at how many standard deviations it is clipped once VALUES_MAX are known. */
+const STRETCH = 5;
+const STRETCH_WEIGHT = 1 / 500;
+const STRETCH_CLIP = 3;
 /** Values in a row to one side: how many, each by so many standard deviations at least, and by how many on the whole. */
 const ROWS = [
   { values: 5, least: 1.5, mean: 3 },
@@ -63,8 +73,9 @@ export class PairedSeasons {
   readonly #own: Float32Array;
   /** Value that is expected, the nearest that both allow around its time; NaN where no two periods are known. */
   expected = Number.NaN;
+  /** Mean of values in a row that lie off, and the standard deviation of such means. */
   rowMean = 0;
-  rowValues = 0;
+  rowSd = 0;
   #timeMs = 0; // of the value that was forecast
   #value = 0;
   #intervalMs = 0;
@@ -86,9 +97,17 @@ export class PairedSeasons {
     return [this.#quick.periodMs, this.#slow.periodMs];
   }
 
+  get #values(): number {
+    return Math.floor((this.#own[COUNTS] as number) / ROWS_MAX);
+  }
+
+  get #row(): number {
+    return (this.#own[COUNTS] as number) % ROWS_MAX;
+  }
+
   /** Mean error; infinite until both courses have been seen for some periods. */
   get error(): number {
-    return (this.#own[VALUES] as number) > 0 && this.#haveSeen(CREDIBLE_CYCLES) ? (this.#own[ERROR] as number) : Number.POSITIVE_INFINITY;
+    return this.#values > 0 && this.#haveSeen(CREDIBLE_CYCLES) ? (this.#own[ERROR] as number) : Number.POSITIVE_INFINITY;
   }
 
   /** Mean absolute deviation of values: no finer than parts can say. */
@@ -108,23 +127,26 @@ export class PairedSeasons {
 
   /** Whether they say something of a value, though levels with this error may know better. */
   isCredible(ofLevels: number): boolean {
-    return this.#own[VALUES] !== 0 && this.#areTwo && this.error < CREDIBLE_TIMES * Math.max(ofLevels, PRECISE_SHARE * this.#swing);
+    return this.#values > 0 && this.#areTwo && this.error < CREDIBLE_TIMES * Math.max(ofLevels, PRECISE_SHARE * this.#swing);
   }
 
-  /** Compares them with the errors of levels and of a season of one period; whether they begin to speak now, or with half the spread that they began with. */
+  /**
+   * Compares them with the errors of levels and of a season of one period; whether they begin to speak now, or with half the spread that they began with. Where they only
+   * speak again, what is known of how far values stray holds: it would be forgotten each time that two forecasts are about as good as each other.
+   */
   compete(ofLevels: number, ofSeason: number): boolean {
-    if (this.#own[VALUES] === 0) return false;
+    if (this.#values === 0) return false;
     const spoke = this.#own[SPOKE] as number;
     const share = spoke > 0 ? GO_ON_SHARE : BEGIN_SHARE;
     const bar = share * Math.min(ONE_PERIOD_SHARE * ofSeason, Math.max(ofLevels, PRECISE_SHARE * this.#swing));
     if (!(this.error < bar) || !this.#areTwo || !this.#haveSeen(SPEAKING_CYCLES)) {
-      this.#own[SPOKE] = 0;
+      this.#own[SPOKE] = -Math.abs(spoke);
       return false;
     }
     const { spread } = this;
-    if (spoke > 0 && spread > spoke / 2) return false;
-    this.#own[SPOKE] = spread;
-    return this.speak;
+    const isFiner = spoke === 0 || spread <= Math.abs(spoke) / 2;
+    this.#own[SPOKE] = isFiner ? spread : Math.abs(spoke);
+    return isFiner && this.speak;
   }
 
   #haveSeen([quick, slow]: readonly [number, number]): boolean {
@@ -144,8 +166,8 @@ export class PairedSeasons {
 
   /** Finds what a value of this time should be. */
   forecast(timeMs: number, value: number, { localMs, stepMs, intervalMs }: Pick<ValueMoment, "localMs" | "stepMs" | "intervalMs">): void {
-    const own = this.#own;
-    own[ROW] = stepMs > GAP_INTERVALS * intervalMs ? 1 : (own[ROW] as number) + 1;
+    const row = stepMs > GAP_INTERVALS * intervalMs ? 1 : Math.min(ROWS_MAX - 1, this.#row + 1);
+    this.#own[COUNTS] = (this.#own[COUNTS] as number) + row - this.#row;
     this.#timeMs = timeMs;
     this.#value = value;
     this.#intervalMs = intervalMs;
@@ -166,16 +188,17 @@ export class PairedSeasons {
   }
 
   /**
-   * Whether the newest values in a row lie off to one side, and how far: `rowMean` of `rowValues`. Where what values are off by is more than noise they do not. `sd` is
-   * that of one value.
+   * Whether the newest values in a row lie off to one side, and how far: `rowMean` and `rowSd`. Where what values are off by is more than noise they do not. `sd` is that of
+   * one value; where values stray together as a rule, each counts as one that strays as much further as they do.
    */
   isRowOff({ newest, intervalMs }: Pick<ValueMoment, "newest" | "intervalMs">, timeMs: number, sd: number): boolean {
     if (!(this.error > NOISE_TIMES * FINEST_SHARE * this.#swing)) return false;
+    const own = Math.max(sd, Math.sqrt(STRETCH * (this.#own[STRETCH_VARIANCE] as number)));
     for (const { values, least, mean } of ROWS) {
-      if ((this.#own[ROW] as number) < values) return false;
-      this.rowValues = values;
-      this.rowMean = this.#meanOff(newest, timeMs, intervalMs, values, least * sd);
-      if (Math.abs(this.rowMean) >= mean * sd) return true;
+      if (this.#row < values) return false;
+      this.rowSd = own / Math.sqrt(values);
+      this.rowMean = this.#meanOff(newest, timeMs, intervalMs, values, least * own);
+      if (Math.abs(this.rowMean) >= mean * own) return true;
     }
     return false;
   }
@@ -193,11 +216,12 @@ export class PairedSeasons {
     return sum / values;
   }
 
-  /** Takes the value that was forecast, the `count`th of its series; of an incident its octaves alone. An error counts for at most `errorMax`. */
-  learn(count: number, isIncident: boolean, errorMax: number): void {
+  /** Takes the value that was forecast, the `count`th of its series and the newest of `newest`; of an incident its octaves alone. An error counts for at most `errorMax`. */
+  learn(count: number, isIncident: boolean, errorMax: number, newest?: RecentValues): void {
     const isKnown = this.#quick.periodMs !== 0;
     if (isKnown && !isIncident) {
       this.#learnError(this.#value, Math.max(errorMax, CLIP_SHARE * this.#swing));
+      if (newest !== undefined && count % STRETCH === 0 && this.#row >= STRETCH) this.#learnStretch(newest);
       this.#learnParts(this.#timeMs, this.#value, this.#intervalMs);
     }
     const risen = this.#octaves.take(this.#timeMs, this.#value, count);
@@ -206,11 +230,25 @@ export class PairedSeasons {
     this.#choose(this.#intervalMs);
   }
 
+  /** Learns how far the newest values are off together. */
+  #learnStretch(newest: RecentValues): void {
+    let sum = 0;
+    for (let back = 0; back < STRETCH; back++) {
+      const value = newest.before(back);
+      sum += value - this.#nearest(this.#timeMs - back * this.#intervalMs, value);
+    }
+    const values = this.#values;
+    const variance = this.#own[STRETCH_VARIANCE] as number;
+    const most = values < VALUES_MAX || variance === 0 ? Number.POSITIVE_INFINITY : STRETCH_CLIP ** 2 * variance;
+    const square = Math.min(most, (sum / STRETCH) ** 2);
+    this.#own[STRETCH_VARIANCE] = variance + Math.max(STRETCH_WEIGHT, STRETCH / Math.max(STRETCH, values)) * (square - variance);
+  }
+
   #learnError(value: number, errorMax: number): void {
     const own = this.#own;
-    const values = (own[VALUES] as number) + 1;
+    const values = Math.min(VALUES_MAX, this.#values + 1);
     const error = Math.min(errorMax, Math.abs(value - this.expected));
-    own[VALUES] = values;
+    own[COUNTS] = values * ROWS_MAX + this.#row;
     own[ERROR] = (own[ERROR] as number) + Math.max(ERROR_WEIGHT, 1 / values) * (error - (own[ERROR] as number));
   }
 
@@ -257,7 +295,7 @@ export class PairedSeasons {
   /** The series has moved to another level, which so many of its newest values are of. */
   settle(newest: RecentValues, levelValues: number): void {
     if (Number.isNaN(this.expected)) return;
-    const values = Math.min(levelValues, this.#own[ROW] as number);
+    const values = Math.min(levelValues, this.#row);
     this.#own[MIDDLE] = (this.#own[MIDDLE] as number) + this.#meanOff(newest, this.#timeMs, this.#intervalMs, values, 0);
   }
 

@@ -87,6 +87,40 @@ describe("two periods at once", () => {
     expect(ofOne.isCredible(8)).toBe(false);
   });
 
+  it("begins to speak once: what is known of how far values stray holds where it only speaks again", () => {
+    const ofDay = learned(4 * DAY, (minute) => 40 + wave(minute, 97) + wave(minute, DAY));
+    const begins = [8, 1e-9, 8].map((ofLevels) => [ofDay.compete(ofLevels, ofLevels === 8 ? Number.POSITIVE_INFINITY : 0), ofDay.speak]);
+    expect(begins).toEqual([
+      [true, true],
+      [false, false],
+      [false, true],
+    ]);
+  });
+
+  it("takes values that stray together as a rule for no row, and a shift that is larger for one", () => {
+    const rowsOf = (isLearned: boolean): { readonly quiet: number; readonly shifted: boolean } => {
+      const { normal } = generator(11);
+      const seasons = new PairedSeasons(new Float64Array(PAIRED_SEASONS_DOUBLES));
+      const newest = new RecentValues(new Float64Array(RECENT_WORDS));
+      let [drift, quiet, shifted] = [0, 0, false];
+      for (let minute = 0; minute < 8 * DAY; minute++) {
+        drift = 0.97 * drift + 3 * normal();
+        const isShifted = minute >= 8 * DAY - 20;
+        newest.add(40 + wave(minute, 71) + wave(minute, 457) + drift + (isShifted ? 100 : 0));
+        forecast(seasons, minute, newest.newest);
+        const isOff = minute >= 6 * DAY && seasons.isRowOff({ newest, intervalMs: MINUTE }, START + minute * MINUTE, 6);
+        if (isShifted) shifted ||= isOff;
+        else if (isOff) quiet++;
+        seasons.learn(minute + 1, isShifted, Number.POSITIVE_INFINITY, isLearned ? newest : undefined);
+      }
+      return { quiet, shifted };
+    };
+    const [before, now] = [rowsOf(false), rowsOf(true)];
+    expect(before.quiet).toBeGreaterThan(20);
+    expect(now.quiet).toBeLessThan(before.quiet / 10);
+    expect([before.shifted, now.shifted]).toEqual([true, true]);
+  });
+
   it("says nothing of noise, of a still series, nor of values that single precision does not hold", () => {
     const { normal } = generator(3);
     const largest = 3e38;
