@@ -1,6 +1,6 @@
 // CPU of two builds in alternating pairs: what before-after.mjs and bench-guard.mjs compare. User and system time of the whole server process a unit of work, so that a busy machine moves both sides alike.
 import { resolve } from "node:path";
-import { anomalyTurn, BURSTS } from "./clients/anomaly-turn.mjs";
+import { anomalySlices, BURSTS } from "./clients/anomaly-turn.mjs";
 import { detectionTurn } from "./clients/detection-turn.mjs";
 import { median, shown, shownRange } from "./measure.mjs";
 import { BATCH_PATH, JSON_HEADERS, OTLP_HEADERS, OTLP_LOGS_PATH, OTLP_TRACES_PATH } from "./servers/vedette.mjs";
@@ -34,13 +34,20 @@ export const ROWS = {
 };
 
 /** CPU microseconds of the server a unit of the row's work: a sample, a record or an anomaly. */
-async function unitMicroseconds(context, { shape, size, sending, burst }) {
-  if (burst !== undefined) return (await anomalyTurn(context, burst)).cpuMs * 1000;
+async function unitMicroseconds(context, { shape, size, sending }) {
   const file = await context.bodies.get(shape, size);
   const { warm } = await (sending === undefined
     ? detectionTurn(context, { file, planting: PLANTING })
     : serverTurn(context, "vedette", { file, ...sending }));
   return (warm.serverCpuSeconds / warm.samples) * 1e6;
+}
+
+/** The same of both sides, in their order; where a row counts anomalies both run at the same time, in slices. */
+async function pairMicroseconds(contexts, row) {
+  if (row.burst !== undefined) return (await anomalySlices(contexts, row.burst)).map((ms) => ms * 1000);
+  const measured = [];
+  for (const context of contexts) measured.push(await unitMicroseconds(context, row));
+  return measured;
 }
 
 /** A context whose Vedette is that of another checkout. */
@@ -59,9 +66,12 @@ export async function comparePairs(context, name, { before, after, pairs }) {
   const sides = { before: ofCheckout(context, before), after: ofCheckout(context, after) };
   const cpu = { before: [], after: [] };
   for (let pair = 0; pair < pairs; pair++) {
-    for (const side of pair % 2 === 0 ? ["before", "after"] : ["after", "before"]) {
-      cpu[side].push(await unitMicroseconds(sides[side], ROWS[name]));
-    }
+    const order = pair % 2 === 0 ? ["before", "after"] : ["after", "before"];
+    const measured = await pairMicroseconds(
+      order.map((side) => sides[side]),
+      ROWS[name],
+    );
+    for (const [place, side] of order.entries()) cpu[side].push(measured[place]);
     context.log(`${name} ${pair + 1}: ${shown(cpu.before.at(-1))} and ${shown(cpu.after.at(-1))} us`);
   }
   const ratios = cpu.after.map((value, pair) => value / cpu.before[pair]);

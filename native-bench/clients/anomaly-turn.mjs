@@ -1,6 +1,7 @@
 // One turn of the row on what an anomaly costs: a fresh server, a history, ordinary requests, and the same requests with values far from it.
 import { Agent, request } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
+import { threadsCpuMs } from "../measure.mjs";
 import { BATCH_PATH, SINGLE_PATH } from "../servers/vedette.mjs";
 
 /** Values a series has before: one each ten seconds, so that a young series' bar is behind it. */
@@ -13,6 +14,9 @@ const HISTORY_RECORDS = 1_000;
 const SETTLE_MS = 2_000;
 /** A neighbour sends so often. */
 const NEIGHBOUR_MS = 25;
+/** Two servers that are compared take turns in so many slices, and what a slice has left to do is done within SLICE_REST_MS: what gathers does so for 100 ms. */
+const SLICES = 10;
+const SLICE_REST_MS = 250;
 
 /**
  * How the values come. `anomalies` series get one value far from their history, `services` bear them; requests of `records` records each, `perSecond` of them.
@@ -40,14 +44,8 @@ export const BURSTS = {
  * @returns {Promise<AnomalyCost>}
  */
 export async function anomalyTurn(context, burst, starting) {
-  const server = await context.startServer("vedette", starting);
-  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  const { server, send, at, end } = await startWithHistory(context, burst, starting);
   try {
-    const send = (records) => post(agent, server.port, records);
-    const beginMs = Date.now() - (HISTORY + 40) * STEP_MS;
-    await sendHistory(send, burst, beginMs);
-    await settled(server);
-    const at = (step) => new Date(beginMs + step * STEP_MS).toISOString();
     const warm = await phase(server, send, burst, at(HISTORY), ordinary);
     const plain = await phase(server, send, burst, at(HISTORY + 1), ordinary);
     const spiked = await phase(server, send, burst, at(HISTORY + 2), far);
@@ -59,8 +57,61 @@ export async function anomalyTurn(context, burst, starting) {
       neighbour: { aloneMs: plain.neighbourMs, besideMs: spiked.neighbourMs },
     };
   } finally {
+    await end();
+  }
+}
+
+/**
+ * CPU milliseconds an anomaly of several servers that run at the same time and take turns of some 100 anomalies, ordinary values and far ones one after the other:
+ * what the machine does meanwhile, and what a server still compiles, hits both sides of each difference. Of servers one after another, the ratio varied by two.
+ * @param {ReadonlyArray<import("../context.mjs").Context>} contexts one a server
+ * @param {{anomalies: number, services: number, records: number, perSecond: number}} burst
+ * @returns {Promise<number[]>} in the order of the contexts
+ */
+export async function anomalySlices(contexts, burst) {
+  const sides = await Promise.all(contexts.map(async (context) => ({ ...(await startWithHistory(context, burst)), cpuMs: 0 })));
+  try {
+    const inTurns = (slice) => (slice % 2 === 0 ? sides : sides.toReversed());
+    for (let slice = 0; slice < SLICES; slice++) {
+      for (const side of inTurns(slice)) await sliceCpuMs(side, burst, { slice, step: HISTORY, draw: ordinary });
+    }
+    for (let slice = 0; slice < SLICES; slice++) {
+      for (const side of inTurns(slice)) {
+        side.cpuMs -= await sliceCpuMs(side, burst, { slice, step: HISTORY + 1, draw: ordinary });
+        side.cpuMs += await sliceCpuMs(side, burst, { slice, step: HISTORY + 2, draw: far });
+      }
+    }
+    return sides.map(({ cpuMs }) => cpuMs / burst.anomalies);
+  } finally {
+    for (const { end } of sides) await end();
+  }
+}
+
+async function sliceCpuMs({ server, send, at }, burst, { slice, step, draw }) {
+  const beforeMs = threadsCpuMs(server.pid);
+  const [from, to] = [slice, slice + 1].map((edge) => Math.round((edge * burst.anomalies) / SLICES));
+  await sendStep(send, burst, { timestamp: at(step), draw, from, to });
+  await pause(SLICE_REST_MS);
+  return threadsCpuMs(server.pid) - beforeMs;
+}
+
+/** A fresh server that knows every series of a burst. */
+async function startWithHistory(context, burst, starting) {
+  const server = await context.startServer("vedette", starting);
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  const end = async () => {
     agent.destroy();
     await server.kill();
+  };
+  try {
+    const send = (records) => post(agent, server.port, records);
+    const beginMs = Date.now() - (HISTORY + 40) * STEP_MS;
+    await sendHistory(send, burst, beginMs);
+    await settled(server);
+    return { server, send, at: (step) => new Date(beginMs + step * STEP_MS).toISOString(), end };
+  } catch (error) {
+    await end();
+    throw error;
   }
 }
 
@@ -85,22 +136,27 @@ async function sendHistory(send, burst, beginMs) {
 /** Sends one value of each series and waits until nothing more is stored. */
 async function phase(server, send, burst, timestamp, draw) {
   const cpuBefore = server.cpuSeconds();
-  const waiting = [];
   const neighbour = startNeighbour(send, timestamp);
-  const beginMs = performance.now();
-  const step = Date.parse(timestamp) / STEP_MS;
-  for (let from = 0, index = 0; from < burst.anomalies; from += burst.records, index++) {
-    await pause(beginMs + (index * 1000) / burst.perSecond - performance.now());
-    const records = Array.from({ length: Math.min(burst.records, burst.anomalies - from) }, (_, place) =>
-      record(burst, from + place, timestamp, draw(from + place, step)),
-    );
-    waiting.push(send(records));
-  }
-  await Promise.all(waiting);
+  await sendStep(send, burst, { timestamp, draw, from: 0, to: burst.anomalies });
   const answeredMs = performance.now();
   const { stored, atMs } = await settled(server);
   const neighbourMs = await neighbour.end();
   return { cpuSeconds: server.cpuSeconds() - cpuBefore, stored, seenMs: Math.max(0, atMs - answeredMs), neighbourMs };
+}
+
+/** Sends one value of each series from `from` to `to`, at the pace of the burst; resolves with the last answer. */
+async function sendStep(send, burst, { timestamp, draw, from, to }) {
+  const beginMs = performance.now();
+  const step = Date.parse(timestamp) / STEP_MS;
+  const waiting = [];
+  for (let first = from, index = 0; first < to; first += burst.records, index++) {
+    await pause(beginMs + (index * 1000) / burst.perSecond - performance.now());
+    const records = Array.from({ length: Math.min(burst.records, to - first) }, (_, place) =>
+      record(burst, first + place, timestamp, draw(first + place, step)),
+    );
+    waiting.push(send(records));
+  }
+  await Promise.all(waiting);
 }
 
 /** Sends ordinary values of another service, one after another; `end` resolves with the p99 of their answers. */
