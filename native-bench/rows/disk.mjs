@@ -12,13 +12,15 @@ const peer = "victoria-metrics";
 const quietSeconds = 15;
 /** A round of checkpoints of a quiet server takes up to this long; what is not idle then is measured as it is, and the row says so. */
 const idleSecondsMax = 280;
+/** What is due is to be done so long after the last load. */
+const soonMs = 60_000;
 
 /** @type {import("../turns.mjs").Row} */
 export const disk = {
   name: "disk",
   what:
     "bytes on disk a sample: 1,000 series of 4,000 samples each, random walks of 3 decimals, 15 s apart (16.7 hours), 10 samples of a series a request; `du -sb` of " +
-    `the whole data folder of the running server once size and checkpoints have rested for ${quietSeconds} s, VictoriaMetrics after force_flush and force_merge. All servers of ` +
+    `the whole data folder of the running server a minute after its load, and once size and checkpoints have rested for ${quietSeconds} s, VictoriaMetrics after force_flush and force_merge. All servers of ` +
     "all repeats come to rest at the same time; what the walks make the detector find is stored too",
   quick: false,
   async run(context) {
@@ -47,14 +49,18 @@ function lines(ours, theirs, stopped) {
   const parts = ["log", "series", "control"].map(
     (part) => `${part} ${shown(Math.max(...ours.map((folder) => folder.parts[part])) / shape.samples)}`,
   );
+  const soon = (folders) => folders.map(({ soonBytes }) => soonBytes / shape.samples);
   const result = [
+    { label: "Vedette, a minute after", values: soon(ours), unit: "bytes a sample" },
     { label: "Vedette, idle", values: perSample(ours), unit: "bytes a sample", note: `${parts.join(", ")}; ${restNote(ours)}` },
     { label: "Vedette, stopped", values: stopped.map((bytes) => bytes / shape.samples), unit: "bytes a sample", note: "after SIGTERM" },
   ];
   if (theirs.length === 0) return result;
   return [
     ...result,
+    { label: "VictoriaMetrics, a minute after", values: soon(theirs), unit: "bytes a sample" },
     { label: "VictoriaMetrics, idle", values: perSample(theirs), unit: "bytes a sample", note: restNote(theirs) },
+    ratioLine("Vedette / VictoriaMetrics, a minute after", soon(ours), soon(theirs), { bar: 1.5, goal: 0.9, lowerIsBetter: true }),
     ratioLine("Vedette / VictoriaMetrics, idle", perSample(ours), perSample(theirs), { bar: 2, goal: 1, lowerIsBetter: true }),
   ];
 }
@@ -76,7 +82,7 @@ async function loaded(context, kind, file) {
     for (const path of ["/internal/force_flush", "/internal/force_merge"])
       await (await fetch(`http://127.0.0.1:${server.port}${path}`)).text();
   }
-  return server;
+  return { ...server, soonBytes: pause(soonMs).then(() => folderBytes(server)) };
 }
 
 /** Waits until what `stateOf` tells of each server has not changed for `quietSeconds`, and measures the folders. */
@@ -93,10 +99,11 @@ async function restedFolders(context, servers, stateOf) {
     await pause(1_000);
   }
   const isAtRest = !isRestless();
+  const soonBytes = await Promise.all(servers.map((server) => server.soonBytes));
   return servers.map((server, place) => {
     const { bytes, parts } = measured(server.dataDir);
     context.log(`${server.kind}: ${shown(bytes / shape.samples)} bytes a sample`);
-    return { bytes, parts, restedAfterSeconds: isAtRest ? seen[place].sinceSeconds : Number.POSITIVE_INFINITY };
+    return { bytes, soonBytes: soonBytes[place], parts, restedAfterSeconds: isAtRest ? seen[place].sinceSeconds : Number.POSITIVE_INFINITY };
   });
 }
 

@@ -127,11 +127,12 @@ export class MemoryStore implements KeyValueStore {
     return { mapBytes: 1024 ** 3, usedBytes, diskBytes: usedBytes };
   }
 
-  async trim(): Promise<void> {
+  async trim(): Promise<boolean> {
     this.trims += 1;
     const code = this.#trimFailure;
     this.#trimFailure = undefined;
     if (code !== undefined) throw new StoreError("give room back", code);
+    return false;
   }
 
   async close(): Promise<void> {

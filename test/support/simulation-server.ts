@@ -2,9 +2,10 @@
 // whoever drives it steps engines and the coordinator, lets commits of the stores go on, and moves the clock. `kill` leaves the disk and the stores.
 
 import { Coordinator } from "../../src/actors/coordinator/coordinator.ts";
-import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/nouns/modules.ts";
+import { CONTROL_TABLES, PACKED_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/nouns/modules.ts";
 import { deleteCoveredSegments } from "../../src/adapters/log/log-segment.ts";
 import type { RingSizes } from "../../src/adapters/shared-memory/engine-memory.ts";
+import { PackedStore } from "../../src/adapters/storage/packed-store.ts";
 import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
 import { BODY_ACCEPTED_LEVELS, BODY_JSON_OWN } from "../../src/core/protocol/body-kind.ts";
@@ -142,8 +143,8 @@ export class SimulatedServer {
       ...(seriesGatherMs !== undefined && { seriesGatherMs }),
     };
     return new Coordinator(settings, {
-      controlStore: this.control,
-      seriesStore: this.series,
+      controlStore: new PackedStore(this.control, PACKED_TABLES.control),
+      seriesStore: new PackedStore(this.series, PACKED_TABLES.series),
       engines: links,
       counters: this.#slots,
       nowMs: () => clock.wallMs(),

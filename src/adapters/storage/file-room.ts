@@ -6,7 +6,8 @@
  * even what it overwrites (btrfs, ZFS) can still surprise it.
  *
  * Deletions have a reserve of their own: they are what makes room. When the disk is full and the file has free pages, commits go on in those.
- * The reserve grows while commits come, and an idle file keeps the least of it: enough to delete a few rows at a time.
+ * The reserve grows while commits come, and an idle file keeps the least of it: enough to delete a few rows at a time. A commit of small rows for which there are free pages twice
+ * over takes no more: an idle file would grow by zeros, and be cut off again, for every row.
  *
  * Zeros are written by a thread of the pool: a checkpoint takes megabytes at once, which held verdicts up for 15 ms. They are written and not only allocated
  * (fallocate): a flush of pages that were never written has to write the file system's tables too.
@@ -21,7 +22,7 @@ export interface FilePages {
   readonly pageBytes: number;
   /** Behind the last page that was ever used. */
   readonly end: number;
-  /** Free pages below the end; asked for only when the disk is full. */
+  /** Free pages below the end; asked for only where room is missing behind it. */
   free(): number;
 }
 
@@ -60,8 +61,13 @@ export class FileRoom {
   }
 
   /** Whether there is room for a commit already. */
-  has(operations: ReadonlyArray<RoomOperation>, { end, pageBytes }: FilePages): boolean {
-    return this.#size >= end * pageBytes + bytesNeeded(operations, pageBytes) + this.#reserveBytes;
+  has(operations: ReadonlyArray<RoomOperation>, { end, pageBytes, free }: FilePages): boolean {
+    const needBytes = bytesNeeded(operations, pageBytes);
+    const roomBytes = this.#size - end * pageBytes;
+    if (roomBytes >= needBytes + this.#reserveBytes) return true;
+    // Values with pages of their own may find none beside each other.
+    const largeBytes = pageBytes * operations.reduce((pages, { value }) => pages + ownPages(value, pageBytes), 0);
+    return roomBytes >= largeBytes + RESERVE_BYTES_MIN && free() * pageBytes >= 2 * needBytes;
   }
 
   /** Makes room for a commit. Rejects with StoreError ENOSPC, or what the disk says, where there is not enough. */
@@ -121,8 +127,13 @@ function frees(operations: ReadonlyArray<RoomOperation>): boolean {
 function bytesNeeded(operations: ReadonlyArray<RoomOperation>, pageBytes: number): number {
   let pages = 0;
   for (const { value } of operations) {
-    const isLarge = value !== undefined && value.length > pageBytes / 2;
-    pages += (value === undefined ? 1 : 2) + (isLarge ? Math.ceil((value.length + PAGE_OVERHEAD_BYTES) / pageBytes) : 0);
+    pages += (value === undefined ? 1 : 2) + ownPages(value, pageBytes);
   }
   return pages * pageBytes + OVERHEAD_BYTES;
+}
+
+/** Pages that a value has for itself. */
+function ownPages(value: Uint8Array | undefined, pageBytes: number): number {
+  const isLarge = value !== undefined && value.length > pageBytes / 2;
+  return isLarge ? Math.ceil((value.length + PAGE_OVERHEAD_BYTES) / pageBytes) : 0;
 }

@@ -62,8 +62,8 @@ export interface KeyValueStore {
   deleteRange(table: string, from: Uint8Array, to: Uint8Array, limitPerStep: number): Promise<number>;
   /** Returns the sizes now. */
   stats(): StoreStats;
-  /** Gives back disk that is kept for commits, unless one has come since the last call. Rejects with StoreError. */
-  trim(): Promise<void>;
+  /** Puts in order what is due, a step a call, and resolves with whether there is more; else gives back disk that is kept for commits, unless one has come since the last call. Rejects with StoreError. */
+  trim(): Promise<boolean>;
   /** Waits for the commits under way and closes; everything else fails with StoreError CLOSED from the call on. */
   close(): Promise<void>;
 }

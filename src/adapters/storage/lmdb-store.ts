@@ -51,6 +51,8 @@ interface TableWrite extends Omit<StoreOperation, "table"> {
 export interface SealedStore extends KeyValueStore {
   /** Whether every value has its seal; one without any value is so. Of another nothing can be read. */
   readonly isSealed: boolean;
+  /** Pages of the file that hold nothing, in bytes. */
+  readonly freeBytes: number;
 }
 
 /** Members that lmdb-js has at run time and does not declare. */
@@ -189,15 +191,16 @@ class LmdbStore implements SealedStore {
     }
   }
 
-  async trim(): Promise<void> {
+  async trim(): Promise<false> {
     if (this.#closed !== undefined) throw new StoreError("use the store", "CLOSED");
     const isIdle = this.#commits === this.#commitsSeen;
     this.#commitsSeen = this.#commits;
-    if (!isIdle) return;
+    if (!isIdle) return false;
     const syncs = this.#syncs; // those that come later wait for this
     const own = this.#last.then(() => syncs).then(() => this.#giveBackRoom());
     this.#last = own.catch(() => undefined);
-    return own;
+    await own;
+    return false;
   }
 
   stats(): StoreStats {
@@ -206,6 +209,10 @@ class LmdbStore implements SealedStore {
       usedBytes: this.#usedPages() * this.#pageBytes,
       diskBytes: 512 * statSync(join(this.#path, DATA_FILE)).blocks,
     };
+  }
+
+  get freeBytes(): number {
+    return this.#pages().free() * this.#pageBytes;
   }
 
   /** Pages of entries. */

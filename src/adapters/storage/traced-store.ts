@@ -70,7 +70,7 @@ export class TracedStore implements KeyValueStore {
     return this.#store.stats();
   }
 
-  trim(): Promise<void> {
+  trim(): Promise<boolean> {
     return this.#store.trim();
   }
 

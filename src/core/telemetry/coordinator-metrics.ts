@@ -5,7 +5,7 @@ const STORE_MAP = gauge("vedette_store_map_bytes", "Address space mapped for a s
 const STORE_USED = gauge("vedette_store_used_bytes", "Bytes of pages that hold entries of a store", ["store"]);
 const STORE_DISK = gauge(
   "vedette_store_disk_bytes",
-  "Bytes that a store's file takes on disk: it does not shrink, free pages are used again",
+  "Bytes that a store's file takes on disk: free pages are used again, or given back by a start",
   ["store"],
 );
 const DEAD_LETTERS_DROPPED = counter(

@@ -87,6 +87,11 @@ export function encodeAnomaly(anomaly: Anomaly): Uint8Array {
   return sink.shortCopy();
 }
 
+/** Whether a row is one of an anomaly that has ended. */
+export function isEndedRow(bytes: Uint8Array): boolean {
+  return bytes[0] === VERSION && (((bytes[1] as number) & FLAG_RESOLVED) !== 0 || (bytes[2] as number) > 0);
+}
+
 /** The anomaly of a row and its key. Throws on another version. */
 export function decodeAnomaly(bytes: Uint8Array, { tenant, timeMs: detectedAtMs, id }: RowKey): Anomaly {
   checkRowVersion("anomalies", bytes, VERSION);

@@ -24,6 +24,8 @@ const INTERVAL_MS = 10_000;
 const INTERVAL_WITH_LIMIT_MS = 1_000;
 /** A store without a commit for one to two of these is idle. */
 const TRIM_INTERVAL_MS = 5_000;
+/** Between two steps of what is put in order: 3 ms each, so that a fourteenth of the time at most goes into it. */
+const TRIM_STEP_MS = 40;
 /** On a disk with less the stores keep the room that they have. */
 const TRIM_FREE_BYTES_MIN = 1024 ** 3;
 
@@ -63,12 +65,13 @@ export class DiskUsage {
     return this.#isOverLimit;
   }
 
-  /** Has idle stores give back room that they keep for commits; to be called when it is due. Rejects with StoreError. */
+  /** Has stores put in order what is due, and give back room that they keep for commits where they are idle; to be called when it is due. Rejects with StoreError. */
   async trim(monotonicMs: number): Promise<void> {
     this.#trimDueMs = monotonicMs + TRIM_INTERVAL_MS;
     if (this.#fill.freeBytes < TRIM_FREE_BYTES_MIN) return;
     const { controlStore, seriesStore } = this.#dependencies;
-    await Promise.all([controlStore.trim(), seriesStore.trim()]);
+    const haveMore = await Promise.all([controlStore.trim(), seriesStore.trim()]);
+    if (haveMore.includes(true)) this.#trimDueMs = monotonicMs + TRIM_STEP_MS;
   }
 
   /** Looks, when it is time. */

@@ -1,15 +1,16 @@
 // The two stores of a data folder: looked at before they are opened, and refused where they are of a format that is read no more.
 import { join } from "node:path";
 import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
-import { openLmdbStore, type SealedStore } from "../../../adapters/storage/lmdb-store.ts";
+import { PackedStore } from "../../../adapters/storage/packed-store.ts";
 import { checkStore } from "../../../adapters/storage/store-check.ts";
+import { openCompacted } from "../../../adapters/storage/store-compaction.ts";
 import type { Log } from "../../../core/telemetry/log-event.ts";
 import { KeyBuilder } from "../../../domain/codec/key.ts";
 import { checkSpanBlockVersion } from "../../../domain/trace/span-block.ts";
 import { checkDecisionVersion } from "../../../modules/alerts/rows/decision-row.ts";
 import { scanTenants } from "../../../modules/state/scan.ts";
 import { TABLE_END } from "../../../modules/state/tables.ts";
-import { CONTROL_TABLES, SERIES_TABLES } from "../nouns/modules.ts";
+import { CONTROL_TABLES, PACKED_TABLES, SERIES_TABLES } from "../nouns/modules.ts";
 
 const SERIES = "series";
 
@@ -36,11 +37,13 @@ export async function openStores({ dataDir, bytesMaxNow, log }: StoresToOpen): P
     checkStore(series, { tables: SERIES_TABLES, bytesMaxNow }),
   ]);
   const later = checks.flatMap((check) => check.later ?? []);
-  const controlStore = openLmdbStore({ path: control, tables: CONTROL_TABLES });
-  const seriesStore = openLmdbStore({ path: series, tables: SERIES_TABLES });
+  const ofControl = await openCompacted({ path: control, tables: CONTROL_TABLES });
+  const ofSeries = await openCompacted({ path: series, tables: SERIES_TABLES });
+  const controlStore = new PackedStore(ofControl, PACKED_TABLES.control);
+  const seriesStore = new PackedStore(ofSeries, PACKED_TABLES.series);
   const close = async () => void (await Promise.all([controlStore.close(), seriesStore.close()]));
-  await refuseOlder(control, controlStore, close);
-  await refuseOlder(series, seriesStore, close);
+  await refuseOlder(control, ofControl.isSealed, controlStore, close);
+  await refuseOlder(series, ofSeries.isSealed, seriesStore, close);
   log("info", "the stores are open", { unchecked: later.length });
   const checkLater = async () => {
     for (const check of later) await check();
@@ -59,9 +62,9 @@ class OlderFolderError extends Error {
 }
 
 /** Throws where a store has rows of before format 1 that nothing would meet at the start. Anomalies, alerts and all small objects are read at the start itself. */
-async function refuseOlder(path: string, store: SealedStore, close: () => Promise<void>): Promise<void> {
+async function refuseOlder(path: string, isSealed: boolean, store: KeyValueStore, close: () => Promise<void>): Promise<void> {
   try {
-    if (!store.isSealed) throw new OlderFolderError(path, "its values have no checksums");
+    if (!isSealed) throw new OlderFolderError(path, "its values have no checksums");
     if (!path.endsWith(SERIES)) return;
     checkOldest(path, store, "ledger", checkDecisionVersion);
     checkOldest(path, store, "span_blocks", checkSpanBlockVersion);

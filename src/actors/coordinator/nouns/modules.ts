@@ -1,10 +1,12 @@
 // The nouns of the coordinator, folded: their tables, handlers, Books of configured things, gauges and retention. What is missing here does not compile.
+import type { PackedTableOptions } from "../../../adapters/storage/packed-store.ts";
 import type { CoordinatorEndpoint } from "../../../api/endpoints.ts";
 import { ACCESS } from "../../../modules/access/access-module.ts";
 import { ALERT_ACTIONS } from "../../../modules/alert-actions/alert-actions-module.ts";
 import { ALERTS } from "../../../modules/alerts/alerts-module.ts";
 import { ANALYSIS } from "../../../modules/analysis/analysis-module.ts";
 import { ANOMALIES } from "../../../modules/anomalies/anomalies-module.ts";
+import { isEndedRow } from "../../../modules/anomalies/anomaly-row.ts";
 import { BACKTEST } from "../../../modules/backtest/backtest-module.ts";
 import { BACKUP } from "../../../modules/backup/backup-module.ts";
 import { CALLS } from "../../../modules/calls/calls-module.ts";
@@ -99,6 +101,15 @@ function tablesOf(environment: "control" | "series"): string[] {
 export const CONTROL_TABLES: readonly string[] = tablesOf("control");
 /** Tables of the environment `series`. */
 export const SERIES_TABLES: readonly string[] = tablesOf("series");
+
+/** Tables of many small rows that are packed once they have come to rest. */
+export const PACKED_TABLES: Readonly<Record<"control" | "series", readonly PackedTableOptions[]>> = {
+  control: [
+    { table: "anomalies", packs: "anomaly_packs", isSettled: isEndedRow },
+    { table: "timeline", packs: "timeline_packs" },
+  ],
+  series: [{ table: "ledger", packs: "ledger_packs" }],
+};
 
 const handlers: QueryHandlers<NounsContext>["handlers"] = Object.assign({}, ...modules.map((one) => one.handlers)) as AllHandlers;
 

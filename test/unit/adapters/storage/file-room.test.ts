@@ -74,7 +74,7 @@ describe("the room of an idle store", () => {
   it("is given back between commits and flushes, in the order of the calls, and the file opens again", async () => {
     openStore();
     await store.commit(rows(0, 500));
-    const calls: Promise<void>[] = [];
+    const calls: Promise<unknown>[] = [];
     for (let n = 0; n < 40; n++) {
       // Between the two calls of trim comes nothing that changes the file.
       calls.push(

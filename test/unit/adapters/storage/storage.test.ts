@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { KeyValueStore, StoreOperation } from "../../../../src/adapters/storage/key-value-store.ts";
 import { StoreError } from "../../../../src/adapters/storage/key-value-store.ts";
 import { openLmdbStore } from "../../../../src/adapters/storage/lmdb-store.ts";
+import { PackedStore } from "../../../../src/adapters/storage/packed-store.ts";
 import { KEY_BYTES_MAX } from "../../../../src/core/config/key-limits.ts";
 import { KeyBuilder } from "../../../../src/domain/codec/key.ts";
 import { MemoryStore } from "../../../support/memory-store.ts";
@@ -27,6 +28,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 describe.each<[string, () => KeyValueStore]>([
   ["lmdb", () => openLmdbStore({ path: join(folder, "lmdb"), tables: TABLES })],
   ["memory", () => new MemoryStore({ tables: TABLES, seed: 7 })],
+  ["packed", () => new PackedStore(new MemoryStore({ tables: [...TABLES, "a_packs"], seed: 7 }), [{ table: "a", packs: "a_packs" }])],
 ])("%s store", (_, open) => {
   let store: KeyValueStore;
   beforeEach(() => {
