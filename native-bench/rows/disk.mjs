@@ -103,7 +103,12 @@ async function restedFolders(context, servers, stateOf) {
   return servers.map((server, place) => {
     const { bytes, parts } = measured(server.dataDir);
     context.log(`${server.kind}: ${shown(bytes / shape.samples)} bytes a sample`);
-    return { bytes, soonBytes: soonBytes[place], parts, restedAfterSeconds: isAtRest ? seen[place].sinceSeconds : Number.POSITIVE_INFINITY };
+    return {
+      bytes,
+      soonBytes: soonBytes[place],
+      parts,
+      restedAfterSeconds: isAtRest ? seen[place].sinceSeconds : Number.POSITIVE_INFINITY,
+    };
   });
 }
 

@@ -63,11 +63,11 @@ export class FileRoom {
   /** Whether there is room for a commit already. */
   has(operations: ReadonlyArray<RoomOperation>, { end, pageBytes, free }: FilePages): boolean {
     const needBytes = bytesNeeded(operations, pageBytes);
-    const roomBytes = this.#size - end * pageBytes;
-    if (roomBytes >= needBytes + this.#reserveBytes) return true;
+    const behindBytes = this.#size - end * pageBytes;
+    if (behindBytes >= needBytes + this.#reserveBytes) return true;
     // Values with pages of their own may find none beside each other.
     const largeBytes = pageBytes * operations.reduce((pages, { value }) => pages + ownPages(value, pageBytes), 0);
-    return roomBytes >= largeBytes + RESERVE_BYTES_MIN && free() * pageBytes >= 2 * needBytes;
+    return behindBytes >= largeBytes + RESERVE_BYTES_MIN && free() * pageBytes >= 2 * needBytes;
   }
 
   /** Makes room for a commit. Rejects with StoreError ENOSPC, or what the disk says, where there is not enough. */

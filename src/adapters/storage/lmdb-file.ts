@@ -10,6 +10,8 @@
  */
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 
+/** The file beside it: made anew by whoever opens the store. */
+export const LOCK_FILE = "lock.mdb";
 export const PAGE_HEADER_BYTES = 24;
 export const FLAG_BRANCH = 1;
 export const FLAG_LEAF = 2;

@@ -1,5 +1,5 @@
 /**
- * A store some of whose tables are packed: rows that have come to rest leave their table, some hundred at a time, for a pack (row-pack.ts) in a table beside it, where they take a
+ * A store some of whose tables are packed: rows that have come to rest leave their table, some hundred at a time, for a pack (packed-rows.ts) in a table beside it, where they take a
  * quarter to two thirds of the bytes. Whoever reads sees one table.
  *
  *  - A row that is put stands in its own table, and hides what a pack holds under its key. One that is deleted leaves its pack in the same commit.
@@ -11,12 +11,11 @@
 import { PACK_BYTES_MAX, PACK_DUE_ROWS, PACK_RUN_ROWS_MIN, PACK_STEP_ROWS_MAX } from "../../core/config/pack-limits.ts";
 import { compareKeys } from "../../domain/codec/key.ts";
 import type { CommitOptions, KeyValueStore, StoreEntry, StoreOperation, StoreRange, StoreStats } from "./key-value-store.ts";
-import { firstFrom, packedRowBytes, packRows, readPackHead, unpackRows } from "./row-pack.ts";
+import { firstFrom, packedRowBytes, packRows, readPackHead, unpackRows } from "./packed-rows.ts";
 
-/** A table that is packed. */
+/** Names of a packed table and of the table that its packs lie in. */
 export interface PackedTableOptions {
   readonly table: string;
-  /** The table of its packs. */
   readonly packs: string;
   /** Whether a row will hardly change any more; absent where none does. */
   readonly isSettled?: (value: Uint8Array) => boolean;
@@ -38,7 +37,6 @@ interface Run {
 }
 
 const START = new Uint8Array(0);
-/** Above every key. */
 const END = new Uint8Array(8).fill(0xff);
 
 /** What is known of a packed table. */
@@ -105,7 +103,6 @@ export class PackedStore implements KeyValueStore {
   readonly #tables: ReadonlyMap<string, PackedTable>;
   /** The tables in the order in which they have their turns. */
   readonly #turns: PackedTable[];
-  /** Commits under way. */
   #committing = 0;
   #packing: Promise<unknown> | undefined;
 

@@ -10,12 +10,12 @@ export const ALERTS = {
     control: {
       alerts: { key: "tenant, created time, id", value: "alert-row.ts (alerts/rows): an alert with its state" },
       timeline: { key: "tenant, alert id, time, u16 rank of the kind, hash", value: "timeline-book.ts: a line of an alert's timeline" },
-      timeline_packs: { key: "that of the first row", value: "row-pack.ts (adapters/storage): rows of timeline" },
+      timeline_packs: { key: "that of the first row", value: "packed-rows.ts (adapters/storage): rows of timeline" },
       feedback: { key: "tenant, service", value: "what people said of a service's anomalies, and what follows" },
     },
     series: {
       ledger: { key: "tenant, time, id", value: "decision-row.ts (alerts/rows): PageDecision, why something did or did not page" },
-      ledger_packs: { key: "that of the first row", value: "row-pack.ts (adapters/storage): rows of ledger" },
+      ledger_packs: { key: "that of the first row", value: "packed-rows.ts (adapters/storage): rows of ledger" },
       ledger_counts: { key: "tenant", value: "rows of the ledger" },
     },
   },

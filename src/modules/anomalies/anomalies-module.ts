@@ -8,7 +8,7 @@ export const ANOMALIES = {
   tables: {
     control: {
       anomalies: { key: "tenant, detected time, id", value: "anomaly-row.ts: Anomaly" },
-      anomaly_packs: { key: "that of the first row", value: "row-pack.ts (adapters/storage): rows of anomalies" },
+      anomaly_packs: { key: "that of the first row", value: "packed-rows.ts (adapters/storage): rows of anomalies" },
       episodes: { key: "episode id", value: "Episode, but of those that opened an anomaly, which stand in its row" },
       standing_episodes: { key: "episode id", value: "OpenEpisode: open ones of detectors that judge in cycles" },
       episode_times: { key: "committed time, episode id", value: "empty; the order in which episodes are forgotten" },

@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { StoreEntry, StoreOperation } from "../../../../src/adapters/storage/key-value-store.ts";
+import { packRows, readPackHead, unpackRows } from "../../../../src/adapters/storage/packed-rows.ts";
 import { PackedStore } from "../../../../src/adapters/storage/packed-store.ts";
-import { packRows, readPackHead, unpackRows } from "../../../../src/adapters/storage/row-pack.ts";
 import { PACK_BYTES_MAX, PACK_DUE_ROWS, PACK_RUN_ROWS_MIN } from "../../../../src/core/config/pack-limits.ts";
 import { MemoryStore, type MemoryStoreContents } from "../../../support/memory-store.ts";
 

@@ -7,21 +7,21 @@
  * Little-endian. 64 KiB of the ledger, 290 rows, take 16 KiB, 1.2 ms to pack and 0.2 to read.
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { ByteSink } from "../../domain/codec/byte-body.ts";
 import { ByteReader } from "../../domain/codec/byte-reader.ts";
-import { ByteSink } from "../../domain/codec/byte-sink.ts";
 import { compareKeys } from "../../domain/codec/key.ts";
 import type { StoreEntry } from "./key-value-store.ts";
 
-const VERSION = 1;
+const PACK_VERSION = 1;
 const DEFLATION = { level: 6, memLevel: 9 };
 const DAMAGE = "a pack of stored rows is damaged";
 /** Lengths in front of a row. */
 const ROW_OVERHEAD_BYTES = 4;
 
-const sink = new ByteSink();
+const body = new ByteSink();
 const head = new ByteSink(4096);
 
-/** The head of a pack. */
+/** What a pack says of itself without being unpacked. */
 export interface PackHead {
   readonly rows: number;
   /** Bytes of its rows before they were packed. */
@@ -36,25 +36,25 @@ export function packedRowBytes({ key, value }: StoreEntry): number {
 
 /** Packs rows in the order of their keys, one at least. */
 export function packRows(rows: readonly StoreEntry[]): Uint8Array {
-  sink.at = 0;
+  body.at = 0;
   let before: Uint8Array = new Uint8Array(0);
   for (const { key, value } of rows) {
     const common = commonBytes(before, key);
-    sink.varint(common);
-    writeBytes(sink, key.subarray(common));
-    writeBytes(sink, value);
+    body.varint(common);
+    writeBytes(body, key.subarray(common));
+    writeBytes(body, value);
     before = key;
   }
   head.at = 0;
-  head.u8(VERSION);
+  head.u8(PACK_VERSION);
   head.varint(rows.length);
-  head.varint(sink.at);
+  head.varint(body.at);
   writeBytes(head, before);
-  head.copy(deflateRawSync(sink.bytes.subarray(0, sink.at), DEFLATION));
+  head.copy(deflateRawSync(body.bytes.subarray(0, body.at), DEFLATION));
   return head.bytes.slice(0, head.at);
 }
 
-/** Reads what a pack says of itself. Throws on another version. */
+/** Reads the head of a pack. Throws on another version. */
 export function readPackHead(pack: Uint8Array): PackHead {
   return headOf(new ByteReader(pack, DAMAGE));
 }
@@ -89,7 +89,7 @@ export function firstFrom(rows: readonly StoreEntry[], key: Uint8Array): number 
 
 function headOf(reader: ByteReader): PackHead {
   const version = reader.u8();
-  if (version !== VERSION) throw new Error(`a pack of stored rows has version ${version}: this program reads ${VERSION}`);
+  if (version !== PACK_VERSION) throw new Error(`a pack of stored rows has version ${version}: this program reads ${PACK_VERSION}`);
   const [rows, bytes] = [reader.varint(), reader.varint()];
   return { rows, bytes, last: reader.view(bytes) };
 }
