@@ -7,7 +7,7 @@
  * Little-endian. 64 KiB of the ledger, 290 rows, take 16 KiB, 1.2 ms to pack and 0.2 to read.
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { ByteSink } from "../../domain/codec/byte-body.ts";
+import { ByteSink } from "../../domain/codec/byte-sink.ts";
 import { ByteReader } from "../../domain/codec/byte-reader.ts";
 import { compareKeys } from "../../domain/codec/key.ts";
 import type { StoreEntry } from "./key-value-store.ts";
