@@ -6,8 +6,8 @@
  * even what it overwrites (btrfs, ZFS) can still surprise it.
  *
  * Deletions have a reserve of their own: they are what makes room. When the disk is full and the file has free pages, commits go on in those.
- * The reserve grows while commits come, and an idle file keeps the least of it: enough to delete a few rows at a time. A commit of small rows for which there are free pages twice
- * over takes no more: an idle file would grow by zeros, and be cut off again, for every row.
+ * The reserve grows while commits come, and an idle file keeps the least of it: enough to delete a few rows at a time. A few commits of small rows for which there are free
+ * pages twice over take no more: an idle file would grow by zeros, and be cut off again, for every row.
  *
  * Zeros are written by a thread of the pool: a checkpoint takes megabytes at once, which held verdicts up for 15 ms. They are written and not only allocated
  * (fallocate): a flush of pages that were never written has to write the file system's tables too.
@@ -40,6 +40,8 @@ const RESERVE_BYTES_MAX = 2.25 * 1024 * 1024;
  * It doubles with each commit that finds no room, so that one commit now and then writes 0.5 MiB of zeros.
  */
 const RESERVE_BYTES_MIN = OVERHEAD_BYTES + 4 * FULL_DISK_ROWS_PER_STEP * 2 * 4096;
+/** Free pages are counted for so many commits to an idle file, 0.3 ms each; where more come it is idle no longer. */
+const SPARED_COMMITS_MAX = 8;
 /** Header of a page, and of a value in it. */
 const PAGE_OVERHEAD_BYTES = 32;
 /** Free pages may be scattered and some are held for readers: this many times the need is certain to be enough. */
@@ -55,6 +57,8 @@ export class FileRoom {
   /** Size that the file had at least when it was looked at last. */
   #size = 0;
   #reserveBytes = RESERVE_BYTES_MIN;
+  /** Commits since the last trim that have found free pages instead of room. */
+  #spared = 0;
 
   constructor(path: string) {
     this.#descriptor = openSync(path, "r+");
@@ -65,9 +69,12 @@ export class FileRoom {
     const needBytes = bytesNeeded(operations, pageBytes);
     const behindBytes = this.#size - end * pageBytes;
     if (behindBytes >= needBytes + this.#reserveBytes) return true;
+    if (this.#spared === SPARED_COMMITS_MAX) return false;
     // Values with pages of their own may find none beside each other.
     const largeBytes = pageBytes * operations.reduce((pages, { value }) => pages + ownPages(value, pageBytes), 0);
-    return behindBytes >= largeBytes + RESERVE_BYTES_MIN && free() * pageBytes >= 2 * needBytes;
+    const isSpared = behindBytes >= largeBytes + RESERVE_BYTES_MIN && free() * pageBytes >= 2 * needBytes;
+    if (isSpared) this.#spared++;
+    return isSpared;
   }
 
   /** Makes room for a commit. Rejects with StoreError ENOSPC, or what the disk says, where there is not enough. */
@@ -87,6 +94,7 @@ export class FileRoom {
   /** Gives back what an idle file does not need. */
   trim({ end, pageBytes }: Pick<FilePages, "end" | "pageBytes">): void {
     this.#reserveBytes = RESERVE_BYTES_MIN;
+    this.#spared = 0;
     this.#size = fstatSync(this.#descriptor).size;
     const keptBytes = end * pageBytes + RESERVE_BYTES_MIN;
     if (this.#size <= keptBytes) return;

@@ -4,16 +4,16 @@
  *   version u8 = 1, rows varint, bytes of the rows varint, bytes of the last key varint, last key, then deflated (RFC 1951), row by row:
  *   bytes in common with the key before varint, bytes of the rest varint, rest of the key, bytes of the value varint, value
  *
- * Little-endian. 64 KiB of the ledger, 290 rows, take 16 KiB, 1.2 ms to pack and 0.2 to read.
+ * Little-endian. 64 KiB of the ledger, 290 rows, take 16 KiB, 0.4 ms to pack and 0.2 to read. Level 6 takes 2 % less, and half as much time again.
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { ByteSink } from "../../domain/codec/byte-sink.ts";
 import { ByteReader } from "../../domain/codec/byte-reader.ts";
+import { ByteSink } from "../../domain/codec/byte-sink.ts";
 import { compareKeys } from "../../domain/codec/key.ts";
 import type { StoreEntry } from "./key-value-store.ts";
 
 const PACK_VERSION = 1;
-const DEFLATION = { level: 6, memLevel: 9 };
+const DEFLATION = { level: 4, memLevel: 9 };
 const DAMAGE = "a pack of stored rows is damaged";
 /** Lengths in front of a row. */
 const ROW_OVERHEAD_BYTES = 4;
