@@ -5,7 +5,7 @@ export const PACK_BYTES_MAX = 64 * 1024;
 /** Rows that one step of packing looks at: as many of 230 bytes as a pack has. */
 export const PACK_STEP_ROWS_MAX = 256;
 /** Rows of a table that are worth a pass over those that are not packed. */
-export const PACK_DUE_ROWS = 1_024;
+export const PACK_DUE_ROWS = 2_048;
 /** Fewer rows beside each other are not worth a pack that is written anew: 16 KiB for their 9. */
 export const PACK_RUN_ROWS_MIN = 32;
 /** Bytes of the rows of a store that a start writes anew: half a second. A larger one uses its free pages again. */
