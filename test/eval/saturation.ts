@@ -17,7 +17,7 @@ interface SeriesTruth {
 }
 
 /** Minutes to the end that the detector tells after the last value; null for none. */
-export function projectedMinutes(kind: "fill" | "drain", values: readonly number[]): number | null {
+export function projectedMinutes(kind: "fill" | "drain", values: readonly number[], everyMinutes = EVALUATION_MINUTES): number | null {
   const metricName = kind === "drain" ? "disk.free_percent" : "disk.used_percent";
   const series = new SaturationSeries({ metricName, unit: "%", instance: null });
   const last = values.length - 1;
@@ -25,7 +25,7 @@ export function projectedMinutes(kind: "fill" | "drain", values: readonly number
   values.forEach((value, minute) => {
     const timeMs = START_MS + minute * MINUTE_MS;
     series.observe(timeMs, value);
-    if ((last - minute) % EVALUATION_MINUTES !== 0) return;
+    if ((last - minute) % everyMinutes !== 0) return;
     minutes = series.evaluate(timeMs, { limit: null, corroborated: false }).finding?.projection?.minutes ?? null;
   });
   return minutes;

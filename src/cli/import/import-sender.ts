@@ -1,6 +1,5 @@
 // Sends the requests of an import one after another. It pauses as long as the server took, so that it never has more than half of an engine, and comes
 // back later when the server says that it is busy, or cannot be reached for a while.
-import { setTimeout as pause } from "node:timers/promises";
 import { serverFetch } from "../../adapters/http/server-fetch.ts";
 import type { Clock } from "../../adapters/platform/clock.ts";
 import { UnreachableError } from "../../server/exit-code.ts";
@@ -29,38 +28,42 @@ const ATTEMPTS_MAX = 24;
 const FIRST_ATTEMPTS_MAX = 4;
 const REQUEST_MS_MAX = 60_000;
 
+export interface ImportSenderDependencies {
+  readonly clock: Clock;
+  /** Is told once a request why it has to wait. */
+  tellWaiting(reason: string): void;
+  sleep(ms: number): Promise<void>;
+}
+
 /** One connection to one server. */
 export class ImportSender {
   readonly #options: ImportSenderOptions;
-  readonly #clock: Clock;
-
-  readonly #tellWaiting: (reason: string) => void;
+  readonly #dependencies: ImportSenderDependencies;
   #wasReached = false;
 
-  /** `tellWaiting` hears once a request why it has to wait. */
-  constructor(options: ImportSenderOptions, dependencies: { readonly clock: Clock; readonly tellWaiting: (reason: string) => void }) {
+  constructor(options: ImportSenderOptions, dependencies: ImportSenderDependencies) {
     this.#options = options;
-    this.#clock = dependencies.clock;
-    this.#tellWaiting = dependencies.tellWaiting;
+    this.#dependencies = dependencies;
   }
 
   /** Sends until the server has it. Throws ImportError when it refuses or stays away, UnreachableError when it never answered. */
   async send(request: ImportRequest): Promise<ImportAnswer> {
+    const { clock, tellWaiting, sleep } = this.#dependencies;
     let reason = "";
     for (let attempt = 0, retryMs = RETRY_MS_FIRST; attempt < ATTEMPTS_MAX; attempt++, retryMs = Math.min(RETRY_MS_MAX, 2 * retryMs)) {
-      const startMs = this.#clock.monotonicMs();
+      const startMs = clock.monotonicMs();
       const outcome = await this.#attempt(request);
       if (!this.#wasReached && attempt + 1 === FIRST_ATTEMPTS_MAX) {
         const advice = "is it running there, and is the port right? Nothing was sent";
         throw new UnreachableError(`no server answers at ${this.#options.url} (${String(outcome)}); ${advice}`);
       }
       if (typeof outcome !== "string") {
-        await pause(this.#clock.monotonicMs() - startMs);
+        await sleep(clock.monotonicMs() - startMs);
         return outcome;
       }
-      if (reason === "") this.#tellWaiting(outcome);
+      if (reason === "") tellWaiting(outcome);
       reason = outcome;
-      await pause(retryMs);
+      await sleep(retryMs);
     }
     throw new ImportError(
       `the server did not take the samples for some minutes (${reason}); run the same command again to go on from there`,

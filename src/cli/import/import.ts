@@ -2,6 +2,7 @@
 // How far an import is: in a small file beside the one that is imported, so that a broken-off import goes on, and on the terminal.
 
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../adapters/platform/clock.ts";
 import { IMPORT_FILE_SAMPLES_MAX } from "../../core/config/limits.ts";
 import { writeError, writeLine, writeText } from "../../server/terminal.ts";
@@ -65,6 +66,7 @@ async function sendAll(options: ImportOptions, history: HistoryFile, isTerminal:
   const sender = new ImportSender(options, {
     clock: systemClock,
     tellWaiting: (reason) => say(`the server does not take samples now (${reason}); trying again for three minutes`),
+    sleep,
   });
   const bar = new ProgressBar({ total: history.samples, isTerminal }, options.isJson ? () => undefined : writeText);
   const startMs = systemClock.monotonicMs();

@@ -3,6 +3,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { SpanRig, SPANS_START as START, spanOf } from "../../../support/span-rig.ts";
+import { extent } from "../../../support/test-extent.ts";
 
 const WINDOW_MS = 10_000;
 /** A window's spans, one a second. */
@@ -58,6 +59,6 @@ it("a window that was cut has no value, a whole one has, after restarts too", ()
       expect(values).toEqual(expect.arrayContaining(whole.map(([end]) => `default  shop service.requests @${end} = ${FULL}`)));
       expect(run(drawn, true)).toEqual(values);
     }),
-    { numRuns: 40 },
+    { numRuns: extent(40, 16) },
   );
 });

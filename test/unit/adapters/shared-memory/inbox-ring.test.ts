@@ -16,7 +16,9 @@ function makeRing() {
   const read = () => {
     const frame = reader.peek();
     if (frame === undefined) return undefined;
-    const whole = memory.bytes.subarray(frame.pointer, frame.pointer + frame.bytes).every((byte) => byte === (frame.baseMs & 0xff));
+    // All bytes are the same where each is as the one before it.
+    const frameBytes = Buffer.from(memory.bytes.buffer, frame.pointer, frame.bytes);
+    const whole = frameBytes[0] === (frame.baseMs & 0xff) && frameBytes.subarray(1).equals(frameBytes.subarray(0, -1));
     const result = { value: frame.baseMs, bytes: frame.bytes, pointer: frame.pointer, whole };
     reader.release();
     return result;
