@@ -55,7 +55,7 @@ export class ReplicaGroups {
     const now = Math.floor(nowMs / TICK_MS) | 0;
     // The groups of one body mostly come from one server.
     if (replica !== this.#heardReplica || cluster !== this.#heardCluster || now !== this.#heardAt)
-      this.#hear(serverKey(cluster, replica), now);
+      this.#observe(serverKey(cluster, replica), now);
     this.#heardReplica = replica;
     this.#heardCluster = cluster;
     this.#heardAt = now;
@@ -74,7 +74,7 @@ export class ReplicaGroups {
     }
   }
 
-  #hear(key: bigint, now: number): void {
+  #observe(key: bigint, now: number): void {
     const at = this.#place(key, now);
     if (at === NO_PLACE) return;
     const gap = Math.max(0, (now - Atomics.exchange(this.#words, at + TIME, now)) | 0);

@@ -129,7 +129,7 @@ export class MetadataBook {
   #learnOfSender(reported: MetricMetadata, sender: number, { teller }: Known, nowMs: number): Learned {
     const { tenant, metricName } = reported;
     if (this.#senders.find(tenant, metricName, sender) !== undefined) {
-      if (this.#senders.hear(reported, nowMs) === "known") return "known";
+      if (this.#senders.observe(reported, nowMs) === "known") return "known";
     } else {
       if (this.#shares.room(tenant) < 1 || !this.#senders.hasRoom(tenant, metricName)) {
         this.#shares.refuse(tenant);

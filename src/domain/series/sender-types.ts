@@ -39,7 +39,7 @@ export class SenderTypes {
   }
 
   /** A further word: with a second type it contradicts itself until it has told one alone for METADATA_TYPE_HOLD_MS. */
-  hear(reported: MetricMetadata, nowMs: number): SenderWord {
+  observe(reported: MetricMetadata, nowMs: number): SenderWord {
     const known = this.#metrics.get(metricKey(reported.tenant, reported.metricName))?.get(reported.sender ?? 0);
     if (known === undefined || reported.type === "unknown") return "known";
     const { metadata, heard, sinceMs } = known;
