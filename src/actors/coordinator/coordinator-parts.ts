@@ -1,5 +1,5 @@
 // The parts of a coordinator, made and tied together: what commits, what keeps, what runs in cycles, what answers.
-import { NEWS_UNREAD_MS } from "../../core/config/interface-limits.ts";
+import { UPDATES_UNREAD_MS } from "../../core/config/interface-limits.ts";
 import {
   ALERTS_MAX,
   ANOMALIES_MAX,
@@ -45,7 +45,7 @@ import { PartList } from "../../modules/state/part.ts";
 import { DataFaults } from "../../modules/status/data-faults.ts";
 import { detectionLatency } from "../../modules/status/latency-quantile.ts";
 import { sharedState } from "../../modules/status/status-handler.ts";
-import { StreamNews } from "../../modules/status/stream-news.ts";
+import { StreamUpdates } from "../../modules/status/stream-updates.ts";
 import { CyclePace } from "../../modules/watchdog/cycle-pace.ts";
 import { Watchdog } from "../../modules/watchdog/watchdog.ts";
 import { CommitFollowers } from "./commits/commit-followers.ts";
@@ -76,7 +76,7 @@ export interface CoordinatorParts extends Omit<StoringParts, "shared" | "followe
   readonly list: PartList;
   readonly runner: QueryRunner<NounsContext>;
   readonly source: QuerySource;
-  readonly news: StreamNews;
+  readonly updates: StreamUpdates;
   readonly listeners: Listeners;
 }
 
@@ -98,7 +98,7 @@ export function makeParts(options: CoordinatorOptions, dependencies: Coordinator
   };
   const parts = { ...storing, ...running, rounds, list, listeners };
   const context = queryContext(options, dependencies, { ...parts, gathering, changes, engines });
-  const streamed = { news: streamNews(dependencies, context) };
+  const streamed = { updates: streamUpdates(dependencies, context) };
   addParts(list, { ...running, ...streamed });
   return {
     ...parts,
@@ -109,9 +109,9 @@ export function makeParts(options: CoordinatorOptions, dependencies: Coordinator
 }
 
 /** Adds what has a life of its own to the list, in the order of its start and of its steps. */
-function addParts(list: PartList, parts: Omit<RunningParts, "gathering" | "changes"> & Pick<CoordinatorParts, "news">): void {
-  const { outbound, vectorizer, watchdog, groupWaits, analysis, drills, trainings, news, rules, replay } = parts;
-  for (const part of [outbound, vectorizer, watchdog, groupWaits, analysis, drills, trainings, news, rules.schedule]) list.add(part);
+function addParts(list: PartList, parts: Omit<RunningParts, "gathering" | "changes"> & Pick<CoordinatorParts, "updates">): void {
+  const { outbound, vectorizer, watchdog, groupWaits, analysis, drills, trainings, updates, rules, replay } = parts;
+  for (const part of [outbound, vectorizer, watchdog, groupWaits, analysis, drills, trainings, updates, rules.schedule]) list.add(part);
   list.addWork(replay);
 }
 
@@ -121,7 +121,7 @@ function countState({ state, counters }: Pick<StoringParts, "state" | "counters"
   countPlaces(state.shares, counters);
 }
 
-function streamNews(world: CoordinatorDependencies, context: NounsContext): StreamNews {
+function streamUpdates(world: CoordinatorDependencies, context: NounsContext): StreamUpdates {
   const { replays, configured } = context.state;
   const replayOf = (tenant: string, id: string) => {
     const job = replays.find(tenant, id);
@@ -131,10 +131,10 @@ function streamNews(world: CoordinatorDependencies, context: NounsContext): Stre
     const job = configured.trainings.find(tenant, id);
     return job && trainingEvent(job);
   };
-  return new StreamNews({
+  return new StreamUpdates({
     ...world,
     jobs: () => [
-      ...replays.lately(world.nowMs() - NEWS_UNREAD_MS).map((job) => ({ tenant: job.tenant, event: replayEvent(job) })),
+      ...replays.lately(world.nowMs() - UPDATES_UNREAD_MS).map((job) => ({ tenant: job.tenant, event: replayEvent(job) })),
       ...configured.trainings
         .oldest()
         .filter(({ state }) => state === "running")
@@ -300,7 +300,7 @@ async function declareFindings(committer: ControlCommitter, edit: Rounds["edit"]
   await edit(() => committer.commit(verdicts));
 }
 
-interface ContextParts extends Omit<CoordinatorParts, "runner" | "source" | "news" | "list"> {
+interface ContextParts extends Omit<CoordinatorParts, "runner" | "source" | "updates" | "list"> {
   readonly gathering: EvidenceGathering;
   readonly changes: Changes;
   readonly engines: EngineClient;

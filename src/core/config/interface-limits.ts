@@ -21,8 +21,8 @@ export const COMPRESSED_BYTES_MIN = 1_024;
 /** An event's id: 15 digits of milliseconds, a dash, 9 digits. */
 export const EVENT_ID_BYTES_MAX = 25;
 /** Jobs and the server's state are compared so often where somebody reads the event stream, and else: some 10 us each time. */
-export const NEWS_MS = 1_000;
-export const NEWS_UNREAD_MS = 5_000;
+export const UPDATES_MS = 1_000;
+export const UPDATES_UNREAD_MS = 5_000;
 /** Values of a series that are judged again for their bounds, 10 us each; older ones of a wide range have those of a plain window. */
 export const SERIES_POINTS_JUDGED_MAX = 20_000;
 /** Values before the first that is shown, from which the detectors' baselines are made again: a day of minutes. */

@@ -66,17 +66,17 @@ export function tenantSilence(arrivals: TenantArrivals, known: KnownSilence, now
   const together = largestTogether({ reported, rest }, arrivals.pending, arrivals.watched - covered.length);
   const { isSilence, gates, heldUntilMs } = judge(together, known.heldSinceMs ?? nowMs, nowMs);
   const isHeld = !isSilence && heldUntilMs >= nowMs;
-  const [news, others] = split(rest, (service) => isMember(service, together.onsetMs));
+  const [updates, others] = split(rest, (service) => isMember(service, together.onsetMs));
   const alone = isSilence || isHeld ? others : rest;
   const onsetMs = isSilence ? Math.max(together.onsetMs, known.onsetMs ?? 0) : (known.onsetMs ?? 0);
   // A service that was told alone and fell silent with the others is one of them, and stays told.
   const reportedWith = reported.filter((service) => isMember({ ...service, sinceMs: service.lastSeenMs }, onsetMs));
   const isReported = isSilence || covered.length > 0;
   return {
-    ingestion: isReported ? byName([...covered, ...(isSilence ? news : []), ...reportedWith]) : [],
+    ingestion: isReported ? byName([...covered, ...(isSilence ? updates : []), ...reportedWith]) : [],
     onsetMs,
     single: byName([...reported, ...alone].filter(({ isStale }) => isStale)),
-    held: isHeld ? byName(news.filter(({ isStale }) => isStale)) : [],
+    held: isHeld ? byName(updates.filter(({ isStale }) => isStale)) : [],
     heldUntilMs: isHeld ? heldUntilMs : 0,
     gates,
   };

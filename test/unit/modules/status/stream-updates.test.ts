@@ -1,10 +1,10 @@
 // What the event stream tells of jobs and of the server's state, and the quantiles of the status.
 import { describe, expect, it } from "vitest";
 import type { JobEvent, StatusEvent } from "../../../../src/api/shapes/stream-events.ts";
-import { NEWS_MS, NEWS_UNREAD_MS } from "../../../../src/core/config/interface-limits.ts";
+import { UPDATES_MS, UPDATES_UNREAD_MS } from "../../../../src/core/config/interface-limits.ts";
 import { COORDINATOR_SLOTS, LATENCY_BOUNDS_SECONDS, SLOT_LATENCY } from "../../../../src/core/layout/counters.ts";
 import { detectionLatency } from "../../../../src/modules/status/latency-quantile.ts";
-import { StreamNews, type TenantJob } from "../../../../src/modules/status/stream-news.ts";
+import { StreamUpdates, type TenantJob } from "../../../../src/modules/status/stream-updates.ts";
 
 const STATE: StatusEvent = {
   status: "ok",
@@ -21,7 +21,7 @@ const job = (id: string, done: number, state: JobEvent["state"] = "running"): Jo
 function rig() {
   const told: string[] = [];
   const world = { nowMs: 0, isRead: true, running: [] as TenantJob[], ended: new Map<string, JobEvent>(), state: STATE };
-  const news = new StreamNews({
+  const news = new StreamUpdates({
     jobs: () => world.running,
     job: (_, id) => world.ended.get(id),
     state: () => world.state,
@@ -65,10 +65,10 @@ describe("news of the stream", () => {
   it("make nothing where nobody reads, look less often, and begin anew with the next reader", () => {
     const { world, step, news } = rig();
     expect(step()).toHaveLength(1);
-    expect(world.nowMs).toBe(NEWS_MS);
+    expect(world.nowMs).toBe(UPDATES_MS);
     world.isRead = false;
     expect(step()).toEqual([]);
-    expect(world.nowMs).toBe(NEWS_MS + NEWS_UNREAD_MS);
+    expect(world.nowMs).toBe(UPDATES_MS + UPDATES_UNREAD_MS);
     world.isRead = true;
     expect(step()).toHaveLength(1);
     world.nowMs -= 1;

@@ -1,7 +1,7 @@
 // What the event stream tells besides findings: jobs that begin, move on and end, and changes of the server's state. Compared once a second where somebody
 // reads, and else neither made nor kept.
 import type { JobEvent, StatusEvent } from "../../api/shapes/stream-events.ts";
-import { NEWS_MS, NEWS_UNREAD_MS } from "../../core/config/interface-limits.ts";
+import { UPDATES_MS, UPDATES_UNREAD_MS } from "../../core/config/interface-limits.ts";
 import type { StreamEvents } from "../../core/protocol/query.ts";
 
 /** A job as it is now, or as it has ended. */
@@ -10,7 +10,7 @@ export interface TenantJob {
   readonly event: JobEvent;
 }
 
-export interface StreamNewsDependencies {
+export interface StreamUpdatesDependencies {
   /** Those that run, and those that have ended since the last look. */
   jobs(): readonly TenantJob[];
   /** One that has run; undefined where it is not known any more. */
@@ -23,13 +23,13 @@ export interface StreamNewsDependencies {
 }
 
 /** One server's news. */
-export class StreamNews {
-  readonly #dependencies: StreamNewsDependencies;
+export class StreamUpdates {
+  readonly #dependencies: StreamUpdatesDependencies;
   readonly #running = new Map<string, { readonly tenant: string; readonly id: string; readonly text: string }>();
   #state = "";
   #dueMs = 0;
 
-  constructor(dependencies: StreamNewsDependencies) {
+  constructor(dependencies: StreamUpdatesDependencies) {
     this.#dependencies = dependencies;
   }
 
@@ -39,10 +39,10 @@ export class StreamNews {
     if (hasSubscribers === undefined) return Number.POSITIVE_INFINITY;
     if (monotonicMs() < this.#dueMs) return this.#dueMs;
     const isRead = hasSubscribers();
-    this.#dueMs = monotonicMs() + (isRead ? NEWS_MS : NEWS_UNREAD_MS);
+    this.#dueMs = monotonicMs() + (isRead ? UPDATES_MS : UPDATES_UNREAD_MS);
     if (!isRead) this.#forget();
     else {
-      const events = [...this.#jobNews(), ...this.#stateNews()];
+      const events = [...this.#jobUpdates(), ...this.#stateUpdates()];
       if (events.length > 0) tell(events);
     }
     return this.#dueMs;
@@ -54,7 +54,7 @@ export class StreamNews {
     this.#state = "";
   }
 
-  *#jobNews(): Generator<StreamEvents["events"][number]> {
+  *#jobUpdates(): Generator<StreamEvents["events"][number]> {
     const jobs = this.#dependencies.jobs();
     const keys = new Set(jobs.map(keyOf));
     for (const job of jobs) {
@@ -71,7 +71,7 @@ export class StreamNews {
     }
   }
 
-  *#stateNews(): Generator<StreamEvents["events"][number]> {
+  *#stateUpdates(): Generator<StreamEvents["events"][number]> {
     const text = JSON.stringify(this.#dependencies.state());
     if (text === this.#state) return;
     this.#state = text;
