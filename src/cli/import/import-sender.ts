@@ -31,7 +31,7 @@ const REQUEST_MS_MAX = 60_000;
 export interface ImportSenderDependencies {
   readonly clock: Clock;
   /** Is told once a request why it has to wait. */
-  tellWaiting(reason: string): void;
+  reportWaiting(reason: string): void;
   sleep(ms: number): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export class ImportSender {
 
   /** Sends until the server has it. Throws ImportError when it refuses or stays away, UnreachableError when it never answered. */
   async send(request: ImportRequest): Promise<ImportAnswer> {
-    const { clock, tellWaiting, sleep } = this.#dependencies;
+    const { clock, reportWaiting: reportWaiting, sleep } = this.#dependencies;
     let reason = "";
     for (let attempt = 0, retryMs = RETRY_MS_FIRST; attempt < ATTEMPTS_MAX; attempt++, retryMs = Math.min(RETRY_MS_MAX, 2 * retryMs)) {
       const startMs = clock.monotonicMs();
@@ -61,7 +61,7 @@ export class ImportSender {
         await sleep(clock.monotonicMs() - startMs);
         return outcome;
       }
-      if (reason === "") tellWaiting(outcome);
+      if (reason === "") reportWaiting(outcome);
       reason = outcome;
       await sleep(retryMs);
     }

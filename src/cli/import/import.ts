@@ -26,7 +26,7 @@ export async function runImport(
     const options = readImportOptions(args, environment);
     const history = readHistoryFile(options, { nowMs: systemClock.wallMs(), samplesMax: IMPORT_FILE_SAMPLES_MAX });
     const say = options.isJson ? writeError : writeLine;
-    tellProblems(history, say);
+    reportProblems(history, say);
     const failed = await sendAll(options, history, isTerminal && !options.isJson, say);
     if (options.isJson) writeLine(JSON.stringify(outcomeOf(options, history, failed), null, 2));
     return history.refused + failed > 0 ? 1 : 0;
@@ -39,7 +39,7 @@ export async function runImport(
 
 type Say = (line: string) => void;
 
-function tellProblems({ refused, problems }: HistoryFile, say: Say): void {
+function reportProblems({ refused, problems }: HistoryFile, say: Say): void {
   if (refused === 0) return;
   say(`${refused} samples are left out:`);
   for (const { at, error, message } of problems.slice(0, PROBLEMS_SHOWN)) say(`  ${at}: ${error}: ${message}`);
@@ -65,7 +65,7 @@ async function sendAll(options: ImportOptions, history: HistoryFile, isTerminal:
   if (start > 0) say(`${start} of them are there already: going on from there`);
   const sender = new ImportSender(options, {
     clock: systemClock,
-    tellWaiting: (reason) => say(`the server does not take samples now (${reason}); trying again for three minutes`),
+    reportWaiting: (reason) => say(`the server does not take samples now (${reason}); trying again for three minutes`),
     sleep,
   });
   const bar = new ProgressBar({ total: history.samples, isTerminal }, options.isJson ? () => undefined : writeText);

@@ -95,7 +95,7 @@ async function readRows(
     if (!row.isLate) lastMs = row.timeMs;
     progress.row();
   }
-  progress.tellLate(path, rows.late);
+  progress.reportLate(path, rows.late);
   return { metrics: rows.columns.metrics, lastMs };
 }
 
@@ -201,7 +201,7 @@ class ReplayProgress {
   }
 
   /** Says once of a file that it is not in order. */
-  tellLate(path: string, late: LateRows | null): void {
+  reportLate(path: string, late: LateRows | null): void {
     if (late === null) return;
     this.end();
     const many = late.rows === 1 ? `line ${late.firstLine} is` : `${late.rows} rows, the first in line ${late.firstLine}, are`;

@@ -120,13 +120,13 @@ export class TraceJoin {
 
   /** Takes a span that arrived at a time in seconds; false when it is held already. */
   add(span: JoinSpan, arrivalSeconds: number): boolean {
-    this.tellSelfTimes(arrivalSeconds);
+    this.reportSelfTimes(arrivalSeconds);
     return this.#add(this.#single(span), 0, arrivalSeconds);
   }
 
   /** Takes the spans of a batch, in their order. */
   addBatch({ words, count }: JoinBatch, arrivalSeconds: number): void {
-    this.tellSelfTimes(arrivalSeconds);
+    this.reportSelfTimes(arrivalSeconds);
     this.#touch(words, count);
     for (let i = 0; i < count; i++) this.#add(words, i * SPAN_WORDS, arrivalSeconds);
   }
@@ -139,16 +139,16 @@ export class TraceJoin {
   }
 
   /** Tells self times of spans whose children have had their time to come, and calls that nobody answered. */
-  tellSelfTimes(nowSeconds: number): void {
+  reportSelfTimes(nowSeconds: number): void {
     const words = this.#words;
     for (; this.#timed < this.#next; this.#timed++) {
       const at = this.#at(this.#timed);
       if (words[at + ARRIVAL]! >>> 0 > nowSeconds - SELF_TIME_SECONDS) return;
-      this.#tellSelfTime(at);
+      this.#reportSelfTime(at);
     }
   }
 
-  #tellSelfTime(at: number): void {
+  #reportSelfTime(at: number): void {
     const words = this.#words;
     const timed = words[at + TIMED]!;
     if (timed === NO_OPERATION) return;
@@ -313,7 +313,7 @@ export class TraceJoin {
   #drop(): void {
     const at = this.#at(this.#first++);
     const words = this.#words;
-    this.#tellSelfTime(at);
+    this.#reportSelfTime(at);
     this.#timed = Math.max(this.#timed, this.#first);
     this.#unchain(at);
     if ((words[at + OWNER]! & WAITS) !== 0) this.#waiting.remove(words[at + OWNER]! >> OWNER_SHIFT);

@@ -122,7 +122,7 @@ export async function promoteModel(context: ModelsContext, request: QueryRequest
       apply: () => {
         if (before !== undefined) models.put({ ...before, state: "retired" });
         models.put(after);
-        context.messages.tellProduction(after, before);
+        context.messages.sendProduction(after, before);
         context.counters.add("modelsPromoted", 1);
         return [];
       },
@@ -159,7 +159,7 @@ export async function rollBackModel(context: ModelsContext, request: QueryReques
       apply: () => {
         models.put(retired);
         if (previous !== undefined) models.put(previous);
-        context.messages.tellProduction(service, now);
+        context.messages.sendProduction(service, now);
         context.counters.add("modelsRolledBack", 1);
         return [];
       },

@@ -69,7 +69,7 @@ export class ModelMessages {
   }
 
   /** Tells the service's engine which model is in production now; `before` was until then. */
-  tellProduction(service: ModelledService, before: ModelRow | undefined): void {
+  sendProduction(service: ModelledService, before: ModelRow | undefined): void {
     const promoted = this.#dependencies.models.production(service);
     if (promoted !== undefined) {
       const message = this.production(service, promoted.columns);
@@ -93,7 +93,7 @@ export class ModelMessages {
   }
 
   /** Has a shadow scored from now on. */
-  tellShadow(service: ModelledService): void {
+  sendShadow(service: ModelledService): void {
     const message = this.shadow(service);
     if (message !== undefined) this.#tell(service, message);
   }

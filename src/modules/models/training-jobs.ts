@@ -274,7 +274,7 @@ export class TrainingJobs {
         }
         for (const one of gone) models.remove(one);
         models.put(made);
-        messages.tellShadow(made);
+        messages.sendShadow(made);
       },
     };
   }

@@ -262,7 +262,7 @@ export class ChannelDeliveries implements AlertFollower, DeliveryKind {
     for (const changed of draft.changed) this.#place(changed);
     for (const join of draft.joins) this.#outbox.send(join);
     this.#outbox.handOver();
-    this.#tellReaders(draft);
+    this.#notifyReaders(draft);
     if (draft.settled.length > 0) counters.set("channelsFailing", this.health.failingCount(nowMs()));
     counters.set("deadLetters", state.deadLetters.total);
   }
@@ -273,7 +273,7 @@ export class ChannelDeliveries implements AlertFollower, DeliveryKind {
   }
 
   /** Who reads events learns which alerts were told by now, or will not be. */
-  #tellReaders({ settled }: ChannelDraft): void {
+  #notifyReaders({ settled }: ChannelDraft): void {
     const { emit, hasSubscribers, state } = this.#dependencies;
     if (settled.length === 0 || hasSubscribers?.() === false) return;
     const known = new Map(settled.flatMap(({ outcome, tenant, alertId }) => (outcome === "retried" ? [] : [[alertId, tenant]])));

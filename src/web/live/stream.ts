@@ -105,10 +105,10 @@ function take(message: StreamMessage): void {
   if (message.type === "state") setState(message.state);
   else {
     for (const { event, data } of message.events) {
-      if (event === "missed") tellGap(Date.parse((JSON.parse(data) as { since: string }).since));
+      if (event === "missed") reportGap(Date.parse((JSON.parse(data) as { since: string }).since));
       else for (const listener of listeners) listener.onEvent(event, data);
     }
-    if (message.dropped > 0) tellGap(wallMs());
+    if (message.dropped > 0) reportGap(wallMs());
   }
 }
 
@@ -119,7 +119,7 @@ function setState(state: typeof streamState.value): void {
   if (isLost) noteChange();
 }
 
-function tellGap(sinceMs: number): void {
+function reportGap(sinceMs: number): void {
   const since = new Date(sinceMs - SINCE_MARGIN_MS).toISOString();
   for (const listener of listeners) listener.onGap(since);
 }

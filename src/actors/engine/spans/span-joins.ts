@@ -179,7 +179,7 @@ export class SpanJoins {
     let held = 0;
     this.#partitions.forEach((partition, number) => {
       if (partition === undefined) return;
-      partition.join.tellSelfTimes(Math.floor(wallMs / 1000));
+      partition.join.reportSelfTimes(Math.floor(wallMs / 1000));
       partition.join.expire(Math.floor((wallMs - JOIN_MS_MAX) / 1000));
       held += partition.join.size;
       if (partition.isChanged && Math.abs(wallMs - partition.sentMs) >= SENT_EVERY_MS) this.#send(number, partition, wallMs);

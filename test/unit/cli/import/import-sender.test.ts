@@ -9,7 +9,7 @@ const server = createServer();
 function senderTo(port: number) {
   const waiting: string[] = [];
   const clock = { monotonicMs: () => 0, wallMs: () => 0 };
-  const world = { clock, tellWaiting: (reason: string) => void waiting.push(reason), sleep: () => Promise.resolve() };
+  const world = { clock, reportWaiting: (reason: string) => void waiting.push(reason), sleep: () => Promise.resolve() };
   return { sender: new ImportSender({ url: `http://127.0.0.1:${port}`, token: "t" }, world), waiting };
 }
 
