@@ -81,6 +81,12 @@ function isFreeText({ type, format, pattern }: RequestSchema): boolean {
   return type === "string" && format === undefined && pattern === undefined;
 }
 
+/** Two metrics of a body are one, which no schema can refuse. */
+function namesOneTwice(value: unknown): boolean {
+  const { cause_metric: cause, effect_metric: effect } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return cause !== undefined && cause === effect;
+}
+
 const bodied: readonly Endpoint[] = ENDPOINTS.filter((endpoint) => "body" in endpoint && !("bodyTypes" in endpoint));
 
 describe.each(bodied)("the body of $method $path", (endpoint) => {
@@ -89,7 +95,10 @@ describe.each(bodied)("the body of $method $path", (endpoint) => {
 
   it("is taken where it fits", () => {
     fc.assert(
-      fc.property(fitting(schema), (value) => void expect(take(value)).toMatchObject({ ok: true })),
+      fc.property(
+        fitting(schema).filter((value) => !namesOneTwice(value)),
+        (value) => void expect(take(value)).toMatchObject({ ok: true }),
+      ),
       RUNS,
     );
   });
