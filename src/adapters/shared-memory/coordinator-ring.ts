@@ -1,6 +1,6 @@
 // Single-producer single-consumer ring of frames from an engine to the coordinator; it lies in the engine's memory. 8 MiB.
 // Frames of any size: larger ones travel as fragments of a 32nd of the ring (flag MORE), which the reader joins again.
-import { RING_FILL_REPORTED } from "../../core/config/limits.ts";
+import { CHECKPOINT_PART_BYTES, RING_FILL_REPORTED } from "../../core/config/limits.ts";
 import {
   CONTROL_COORDINATOR_FRAMES_AWAITED,
   CONTROL_COORDINATOR_PROMPT_WRITTEN,
@@ -19,9 +19,12 @@ const AWAITED: Readonly<Record<AwaitedFrames, number>> = { any: 1, prompt: 2 };
 const KIND_WRAP = 0xff;
 const FLAG_MORE = 0x100;
 
-/** Frames from half of this size on are read into buffers of this size, which the reader may give back to be used again. */
-const REUSED_BYTES = 64 * 1024;
-/** Buffers that wait to be used again: 4 MiB, as much as some transactions of blocks take. */
+/**
+ * Frames of more than half of such a size, blocks, pages of long baselines and parts of states, are read into buffers of that size, which the reader may give back to
+ * be used again.
+ */
+const REUSED_BYTES = [16 * 1024, 32 * 1024, 64 * 1024, CHECKPOINT_PART_BYTES + 32 * 1024] as const;
+/** Buffers of each size that wait to be used again: as much as a transaction or two take. */
 const REUSED_MAX = 64;
 
 const align8 = (bytes: number) => (bytes + 7) & ~7;
@@ -113,7 +116,8 @@ export class CoordinatorRingReader {
   readonly #ringBytes: number;
   #read: number;
   #parts: Uint8Array[] = [];
-  readonly #reusable: Uint8Array[] = [];
+  /** By place among REUSED_BYTES. */
+  readonly #reusable: ReadonlyArray<ArrayBufferLike[]> = REUSED_BYTES.map(() => []);
 
   constructor(engine: EngineMemory) {
     this.#memory = engine;
@@ -151,14 +155,15 @@ export class CoordinatorRingReader {
 
   /** Takes the payload of a frame back: nothing reads it any more. Frames of 64 KiB come at 40 MB/s, each an array outside V8's heap otherwise. */
   reuse(payload: Uint8Array): void {
-    if (payload.buffer.byteLength === REUSED_BYTES && this.#reusable.length < REUSED_MAX)
-      this.#reusable.push(new Uint8Array(payload.buffer));
+    const buffers = this.#reusable[REUSED_BYTES.findIndex((bytes) => bytes === payload.buffer.byteLength)];
+    if (buffers !== undefined && buffers.length < REUSED_MAX) buffers.push(payload.buffer);
   }
 
   #copy(from: number, bytes: number): Uint8Array {
     const source = this.#memory.bytes.subarray(from, from + bytes);
-    if (bytes > REUSED_BYTES || bytes < REUSED_BYTES / 2) return new Uint8Array(source);
-    const copy = (this.#reusable.pop() ?? new Uint8Array(REUSED_BYTES)).subarray(0, bytes);
+    const place = 2 * bytes < REUSED_BYTES[0] ? -1 : REUSED_BYTES.findIndex((most) => bytes <= most);
+    if (place < 0) return new Uint8Array(source);
+    const copy = new Uint8Array(this.#reusable[place]?.pop() ?? new ArrayBuffer(REUSED_BYTES[place] as number), 0, bytes);
     copy.set(source);
     return copy;
   }

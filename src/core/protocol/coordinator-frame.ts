@@ -40,7 +40,7 @@ export const FRAME_SERVICE_LABELS = 11;
 
 /** {partition u32, detector u32, page u32} and a page of states of a detector of the Watchdog, as its engine packs them; no bytes delete the page. */
 export const FRAME_DETECTOR_STATES = 12;
-const DETECTOR_STATES_HEADER_BYTES = 12;
+export const DETECTOR_STATES_HEADER_BYTES = 12;
 
 /** The end of an episode: a verdict like those of FRAME_VERDICT, for which nobody waits. */
 export const FRAME_CLOSING = 13;
@@ -73,10 +73,14 @@ export interface StatesPage {
   readonly page: number;
 }
 
-/** Payload of FRAME_DETECTOR_STATES. */
-export function encodeStatesFrame({ partition, detector, page }: StatesPage, bytes: Uint8Array): Uint8Array {
-  const payload = new Uint8Array(DETECTOR_STATES_HEADER_BYTES + bytes.length);
-  const view = new DataView(payload.buffer);
+/** Payload of FRAME_DETECTOR_STATES; it begins `buffer`, which may be used again once it has been sent. */
+export function encodeStatesFrame(
+  { partition, detector, page }: StatesPage,
+  bytes: Uint8Array,
+  buffer = new Uint8Array(DETECTOR_STATES_HEADER_BYTES + bytes.length),
+): Uint8Array {
+  const payload = buffer.subarray(0, DETECTOR_STATES_HEADER_BYTES + bytes.length);
+  const view = new DataView(payload.buffer, payload.byteOffset);
   [partition, detector, page].forEach((word, place) => view.setUint32(4 * place, word, true));
   payload.set(bytes, DETECTOR_STATES_HEADER_BYTES);
   return payload;

@@ -3,12 +3,15 @@
 
 const BITS = 32;
 
-/** Bytes of `words` packed, behind `headBytes` (a multiple of 4) that are left zero. */
-export function packNonZeroWords(words: Uint32Array, headBytes: number): Uint8Array {
-  const headWords = headBytes / 4;
+/** Words that `words` words take at most when they are packed. */
+export function packedWordsMax(words: number): number {
+  return Math.ceil(words / BITS) + words;
+}
+
+/** Packs `words` into `packed` from the word `at` on; answers the word behind. */
+export function packNonZeroWords(words: Uint32Array, packed: Uint32Array, at: number): number {
   const maskWords = Math.ceil(words.length / BITS);
-  const packed = new Uint32Array(headWords + maskWords + words.length);
-  let next = headWords + maskWords;
+  let next = at + maskWords;
   for (let group = 0; group < maskWords; group++) {
     const from = BITS * group;
     const count = Math.min(BITS, words.length - from);
@@ -19,9 +22,9 @@ export function packNonZeroWords(words: Uint32Array, headBytes: number): Uint8Ar
       mask |= 1 << bit;
       packed[next++] = word;
     }
-    packed[headWords + group] = mask;
+    packed[at + group] = mask;
   }
-  return new Uint8Array(packed.buffer.slice(0, 4 * next));
+  return next;
 }
 
 /** Unpacks into `words`, which are all zero; false where `packed`, which has its own buffer, is not as long as it says. */

@@ -32,10 +32,10 @@ export function readCheckpointHeader(payload: Uint8Array): CheckpointHeader {
   return decodePayload<CheckpointHeader>(payload.subarray(4, 4 + headerBytes(payload)));
 }
 
-/** Header of a part's frame, and the part. */
+/** Header of a part's frame, and the part, a view. */
 export function readPartFrame(payload: Uint8Array): { partition: number; generation: number; part: number; bytes: Uint8Array } {
   const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
-  const bytes = payload.slice(CHECKPOINT_PART_HEADER_BYTES);
+  const bytes = payload.subarray(CHECKPOINT_PART_HEADER_BYTES);
   return { partition: view.getUint32(0, true), generation: view.getUint32(4, true), part: view.getUint32(8, true), bytes };
 }
 

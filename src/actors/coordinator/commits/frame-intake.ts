@@ -12,8 +12,10 @@ import {
   CONTROL_FRAMES,
   type EngineFrame,
   FRAME_BLOCK,
+  FRAME_CHECKPOINT_PART,
   FRAME_CLOSING,
   FRAME_DEAD_LETTER,
+  FRAME_DETECTOR_STATES,
   FRAME_RECORD,
   FRAME_SPAN_BLOCK,
   FRAME_VERDICT,
@@ -23,6 +25,8 @@ import type { FrameSource } from "../../../modules/engines/engine-link.ts";
 import { SET_ASIDE } from "./set-aside-frames.ts";
 
 const VERDICT_KINDS: ReadonlySet<number> = new Set([FRAME_VERDICT, FRAME_CLOSING]);
+/** Of such frames nothing is kept but what was stored; others may live on in what was read from them. */
+const REUSED_KINDS: ReadonlySet<number> = new Set([FRAME_BLOCK, FRAME_CHECKPOINT_PART, FRAME_DETECTOR_STATES]);
 /** Places of records that a frame takes, by its kind. */
 const RECORD_PLACES: ReadonlyMap<number, number> = new Map([
   [FRAME_RECORD, 1],
@@ -131,9 +135,8 @@ export class FrameIntake {
 
   confirmSeries({ counts }: FramePick): void {
     for (const [source, count] of counts.entries()) {
-      // Of a block nothing is kept but what was stored; others may live on in what was read from them.
       for (const { kind, payload } of this.#queues[source]?.confirmSeries(count) ?? [])
-        if (kind === FRAME_BLOCK) this.#sources[source]?.reuse(payload);
+        if (REUSED_KINDS.has(kind)) this.#sources[source]?.reuse(payload);
     }
   }
 }

@@ -1,14 +1,14 @@
 // Checkpoints of an engine's partitions, round-robin. A checkpoint names, per lane, the log position that its state covers; it travels in the
 // same ring as verdicts and blocks, behind all of them that belong to that state. It is written a part at a time, about 2 ms each, between units
 // of work. Its pace follows the log: a round per CHECKPOINT_ROUND_LOG_BYTES, and never more than one byte for CHECKPOINT_LOG_SHARE bytes of log.
-// When nothing has come for a while, the lane ends its segment and one quick round covers it, so that an idle server keeps no log.
+// When nothing has come for a moment, the lane ends its segment and one quick round covers it, so that an idle server keeps no log and a start after it has nothing to
+// apply. What nothing was logged for since its checkpoint is not written again.
 import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import type { InboxReader } from "../../../adapters/shared-memory/inbox-ring.ts";
 import { Uint32List } from "../../../core/collections/uint32-list.ts";
 import { CHECKPOINT_WAITING_BYTES_MAX, SLOTS_PER_LOOK_MAX } from "../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import {
-  CHECKPOINT_PART_HEADER_BYTES,
   type CheckpointHeader,
   FRAME_CHECKPOINT,
   FRAME_CHECKPOINT_PART,
@@ -18,6 +18,7 @@ import {
   type LogPosition,
   type TenantUsage,
 } from "../../../core/protocol/coordinator-frame.ts";
+import { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import { engineOf } from "../../../domain/placement/partition.ts";
 import type { ColdStreams } from "../cold/cold-streams.ts";
@@ -31,8 +32,8 @@ import { PartitionStateWriter } from "./partition-state.ts";
 /** A quiet engine still checkpoints one partition this often while the round is not complete, so that old segments go away. */
 const QUIET_CHECKPOINT_MS = 1_000;
 /** Nothing was logged for so long: the server is idle. */
-const IDLE_MS = 3_000;
-/** From the end of the lane's segment to the round that covers it: by then every lane has ended its own. */
+const IDLE_MS = 500;
+/** From the end of the lane's segment to the round that covers it, bound: mostly every lane has ended its own before. */
 const IDLE_SETTLE_MS = 1_000;
 /** Less log than this is not worth a round. */
 const IDLE_LOG_BYTES_MIN = 256 * 1024;
@@ -74,6 +75,13 @@ export interface CheckpointsDependencies {
   readonly endSegment: () => boolean;
 }
 
+/** What the start has found stored, and made of it. */
+export interface RestoredState {
+  readonly bytes: number;
+  /** Partitions whose checkpoints stand for all that there is of them: the logs held nothing more. */
+  readonly whole: Iterable<number>;
+}
+
 /** A checkpoint under way. */
 interface Draft {
   readonly partition: Partition;
@@ -97,6 +105,10 @@ export class Checkpoints {
   readonly #dependencies: CheckpointsDependencies;
   readonly #owned: number[];
   readonly #writer: PartitionStateWriter;
+  /** The frame of a part, on its way into the ring. */
+  readonly #frame = new ByteSink();
+  /** By partition: what its last checkpoint covers, where that is all of it as long as nothing more is logged. */
+  readonly #covered = new Map<number, readonly LogPosition[]>();
   #draft: Draft | undefined;
   #next = 0;
   /** Log bytes from which on the next checkpoint is due. */
@@ -124,11 +136,11 @@ export class Checkpoints {
   #markedMs = 0;
   #marked: LogPosition = { segment: -1, offset: 0 };
 
-  constructor(options: CheckpointsOptions, dependencies: CheckpointsDependencies, restoredBytes = 0) {
+  constructor(options: CheckpointsOptions, dependencies: CheckpointsDependencies, restored: RestoredState) {
     const { kernel, memories } = dependencies;
     this.#options = options;
     this.#dependencies = dependencies;
-    this.#allowanceBytes = restoredBytes;
+    this.#allowanceBytes = restored.bytes;
     this.#writer = new PartitionStateWriter({
       kernel,
       cold: dependencies.shard.cold,
@@ -140,6 +152,8 @@ export class Checkpoints {
       (partition) => engineOf(partition, options.engines) === options.engine,
     );
     this.#left = this.#owned.length;
+    const begun = this.#vector();
+    for (const partition of restored.whole) this.#covered.set(partition, begun);
   }
 
   /** Begins a checkpoint when one is due by time. To be called now and then. */
@@ -166,15 +180,21 @@ export class Checkpoints {
       this.#seenMs = nowMs;
       this.#idleLeft = 0;
       this.#idleRoundMs = Number.POSITIVE_INFINITY;
-    } else if (nowMs >= this.#idleRoundMs) {
+    } else if (nowMs >= this.#idleRoundMs || (this.#idleRoundMs < Number.POSITIVE_INFINITY && this.#haveLanesEnded)) {
       this.#idleRoundMs = Number.POSITIVE_INFINITY;
       this.#idleLeft = this.#owned.length;
       this.#left = 0;
       this.#roundStartBytes = bytes;
+      this.#passCovered();
     } else if (nowMs - this.#seenMs >= IDLE_MS && this.#isWorthIdleRound(bytes) && this.#dependencies.endSegment()) {
       this.#idleBytes = bytes;
       this.#idleRoundMs = nowMs + IDLE_SETTLE_MS;
     }
+  }
+
+  /** Whether every lane's log goes on in a segment that holds nothing yet. */
+  get #haveLanesEnded(): boolean {
+    return this.#vector().every(({ offset }) => offset === 0);
   }
 
   /** An idle round writes at most as much state as was logged since the last one. */
@@ -233,6 +253,18 @@ export class Checkpoints {
   /** From now on `step` writes all partitions once more, for an orderly stop. */
   beginLast(): void {
     this.#lastOnes = this.#owned.length;
+    this.#passCovered();
+  }
+
+  /** Passes over partitions of which nothing new is to be written, where a stop or a quick round writes all. */
+  #passCovered(): void {
+    while ((this.#lastOnes > 0 || this.#idleLeft > 0) && this.#isCovered(this.#owned[this.#next] as number)) this.#takeTurn();
+  }
+
+  #isCovered(number: number): boolean {
+    const covered = this.#covered.get(number);
+    if (covered === undefined || this.#dependencies.shard.streams.partition(number).returned.length > 0) return false;
+    return this.#vector().every(({ segment, offset }, lane) => covered[lane]?.segment === segment && covered[lane].offset === offset);
   }
 
   /** Streams that have left memory and are not on their way to the store yet: in neither can they be found. */
@@ -255,18 +287,30 @@ export class Checkpoints {
    * before the state is written. The state may be ahead of it; rows are idempotent by (stream, timestamp), so a replay from there changes nothing.
    */
   #begin(): void {
+    this.#beginWith(this.#takeTurn());
+  }
+
+  /** The partition whose turn it is. */
+  #takeTurn(): number {
     this.#left = Math.max(0, this.#left - 1);
     if (this.#lastOnes > 0) this.#lastOnes--;
     this.#idleLeft = Math.max(0, this.#idleLeft - 1);
-    this.#beginWith(this.#owned[this.#next] as number);
+    const number = this.#owned[this.#next] as number;
     this.#next = (this.#next + 1) % this.#owned.length;
+    return number;
+  }
+
+  /** Per lane the end of what is logged; of another engine's lane what is on its way into this one's ring. */
+  #vector(): LaneMark[] {
+    const { memories, logPosition } = this.#dependencies;
+    const { epoch, engine } = this.#options;
+    return memories.map((memory, lane) => ({ epoch, lane, ...(lane === engine ? logPosition() : memory.placed()) }));
   }
 
   #beginWith(number: number): void {
     this.#lastMs = this.#nowMs;
-    const { memories, readers, shard, logPosition } = this.#dependencies;
-    const { epoch, engine } = this.#options;
-    const vector = memories.map((memory, lane) => ({ epoch, lane, ...(lane === engine ? logPosition() : memory.placed()) }));
+    const { readers, shard } = this.#dependencies;
+    const vector = this.#vector();
     const awaited = readers.map((reader) => reader?.written);
     const partition = shard.streams.partition(number);
     this.#draft = { partition, vector, awaited, isWriting: false, isEvicting: true, gone: [], returned: 0, parts: 0, bytes: 0 };
@@ -316,9 +360,20 @@ export class Checkpoints {
     if (part === undefined) this.#finish(draft);
     else {
       draft.bytes += part.length;
-      this.#dependencies.outbox.send(FRAME_CHECKPOINT_PART, partFrame(draft, part));
+      this.#dependencies.outbox.sendView(FRAME_CHECKPOINT_PART, this.#partFrame(draft, part));
       draft.parts++;
     }
+  }
+
+  /** {partition u32, generation u32, part u32} and the part; valid until the next one. */
+  #partFrame({ partition, parts }: Draft, part: Uint8Array): Uint8Array {
+    const frame = this.#frame;
+    frame.at = 0;
+    frame.u32(partition.number);
+    frame.u32(partition.generation);
+    frame.u32(parts);
+    frame.copy(part);
+    return frame.bytes.subarray(0, frame.at);
   }
 
   #finish(draft: Draft): void {
@@ -336,12 +391,16 @@ export class Checkpoints {
     for (const id of partition.returned.words.subarray(draft.returned)) returned.push(id);
     partition.returned = returned;
     for (const id of draft.gone) shard.cold.remove(id);
+    // What handlers keep goes on with time alone.
+    if (this.#writer.hasHandled) this.#covered.delete(number);
+    else this.#covered.set(number, vector);
     counters.set("streamsCold", shard.cold.size);
     const bytes = draft.bytes + last.length + changes.length;
     partition.stateBytes = bytes;
     this.#writtenBytes += bytes;
     this.#dueBytes = this.#dependencies.logBytes() + Math.max(roundBytes / this.#owned.length, bytes * logShare * engines);
     this.#draft = undefined;
+    this.#passCovered();
     counters.add("checkpoints", 1);
     counters.add("checkpointBytes", bytes);
   }
@@ -375,17 +434,6 @@ export class Checkpoints {
     this.#dependencies.outbox.sendJson(FRAME_LANE_MARK, frame);
     return true;
   }
-}
-
-/** {partition u32, generation u32, part u32} and the part. */
-function partFrame({ partition, parts }: Draft, part: Uint8Array): Uint8Array {
-  const frame = new Uint8Array(CHECKPOINT_PART_HEADER_BYTES + part.length);
-  const view = new DataView(frame.buffer);
-  view.setUint32(0, partition.number, true);
-  view.setUint32(4, partition.generation, true);
-  view.setUint32(8, parts, true);
-  frame.set(part, CHECKPOINT_PART_HEADER_BYTES);
-  return frame;
 }
 
 /** {header bytes u32} header JSON padded to 4, last part of the state, changes among the streams that left memory. */

@@ -73,6 +73,7 @@ export class PartitionStateWriter {
   #coldWritten = 0;
   /** Sections that handlers keep. */
   #pieces: Iterator<HandlerPiece> = [][Symbol.iterator]();
+  #hasHandled = false;
   #previousAt = 0;
   #previousBytes = 0;
 
@@ -85,8 +86,14 @@ export class PartitionStateWriter {
     return this.#stream;
   }
 
+  /** Whether handlers keep anything of the partition. */
+  get hasHandled(): boolean {
+    return this.#hasHandled;
+  }
+
   begin(partition: Partition): void {
     this.#partition = partition;
+    this.#hasHandled = false;
     this.#stream = 0;
     this.#ref = 0;
     this.#cold = 0;
@@ -125,6 +132,7 @@ export class PartitionStateWriter {
   }
 
   #handler(kind: number, piece: Uint8Array): Uint8Array {
+    this.#hasHandled = true;
     this.#open(PART_HANDLER);
     this.#sink.u32(kind);
     this.#sink.copy(piece);

@@ -145,6 +145,9 @@ export class Recovery {
   #block: ReplayBlock | undefined;
   /** End of the last block of each lane, in the epoch being read, that was not sent before, and what was accepted by those blocks. */
   readonly #sentAgain = new Map<number, { end: LogPosition; readonly usage: UsageTally }>();
+  /** Partitions of whose state handlers keep a part. */
+  readonly #handled = new Set<number>();
+  #hasRead = false;
   restoredBytes = 0;
   rows = 0;
   records = 0;
@@ -166,6 +169,12 @@ export class Recovery {
   /** Whether every stored state of this engine's partitions has been restored. */
   get isRestored(): boolean {
     return this.#restoring === this.#options.checkpoints.length;
+  }
+
+  /** Partitions whose stored states are all that there is of them: the logs held nothing that comes behind. */
+  get whole(): readonly number[] {
+    const restored = this.#hasRead ? [] : this.#options.checkpoints.map(({ partition }) => partition);
+    return restored.filter((partition) => !this.#handled.has(partition));
   }
 
   /** Asks for the next parts of states, a few ahead of what has come. */
@@ -200,7 +209,10 @@ export class Recovery {
       cold: (stream) => this.#coldByNumber.push(this.#restoreCold({ ...stream, partition: checkpoint.partition })),
       ref: (ref, stream, isCold) =>
         refs.set(ref, isCold ? COLD_SLOTS + (this.#coldByNumber[stream] as number) : (this.#slotsByNumber[stream] as number)),
-      handler: (kind, piece) => this.#dependencies.shard.restoreHandler(kind, checkpoint.partition, piece),
+      handler: (kind, piece) => {
+        this.#handled.add(checkpoint.partition);
+        this.#dependencies.shard.restoreHandler(kind, checkpoint.partition, piece);
+      },
       chunks: (chunks) => {
         if (!partition.restoreChunks(chunks)) throw new Error("a checkpoint holds chunks that this build cannot read");
       },
@@ -275,6 +287,7 @@ export class Recovery {
 
   /** Applies this engine's share of one block. Whoever calls ends the block in the trace, once all that follows of it is done. */
   apply(block: ReplayBlock): void {
+    this.#hasRead = true;
     this.#dependencies.shard.work.beginBlock(block.epoch, block.lane, block.end);
     if (block.epoch !== this.#epoch) this.#beginEpoch(block.epoch);
     this.#block = block;

@@ -129,7 +129,6 @@ export class Shard {
     this.profiles = new StreamProfiles(options.settings, {
       ...dependencies,
       nameOf: (slot) => this.nameOf(slot),
-      identityOf: (slot) => this.identityOf(slot),
       endEpisodes: (slot) => this.endEpisodes(slot),
     });
     const created = (slot: number, isRestored: boolean) => {

@@ -145,6 +145,16 @@ export class ServiceIndex {
     return { key, slots, tenant };
   }
 
+  /** Whether the identity of a stream goes on with these bytes where its metric is named: behind the service. */
+  isMetricMarked(slot: number, mark: Uint8Array): boolean {
+    const kernel = this.#kernel;
+    kernel.findService(slot);
+    const from = kernel.foundService() + kernel.foundServiceBytes() + 1;
+    const { bytes } = this.#memory;
+    for (let i = 0; i < mark.length; i++) if (bytes[from + i] !== mark[i]) return false;
+    return true;
+  }
+
   /** The environment of a stream, read where its identity names it: between tenant and service. */
   environmentOf(slot: number): string {
     const kernel = this.#kernel;

@@ -15,7 +15,7 @@ import type { ServiceIndex } from "./service-index.ts";
 // Series in which rules keep their own alerts, here or in a Prometheus that sends them: they are stored, and nothing judges them.
 
 const RULE_SERIES: ReadonlySet<string> = new Set(["ALERTS", "ALERTS_FOR_STATE"]);
-/** What the identity of each of them has in it (stream-identity.ts). */
+/** What the name of each of them begins with, as it stands in an identity. */
 const MARK = Buffer.from('"ALERTS');
 
 export interface StreamProfilesDependencies {
@@ -23,8 +23,6 @@ export interface StreamProfilesDependencies {
   readonly services: ServiceIndex;
   readonly tenantIndex: (name: string) => number;
   readonly nameOf: (slot: number) => { readonly tenant: string; readonly serviceId: string; readonly metricName: string };
-  /** The identity of a stream, valid until the next one is made. */
-  readonly identityOf: (slot: number) => Uint8Array;
   /** Ends the episodes of a stream that is no longer evaluated. */
   readonly endEpisodes: (slot: number) => void;
 }
@@ -102,10 +100,11 @@ export class StreamProfiles {
 
   /** Gives a stream that has just been made its profile; one for queries alone keeps it, since no walk comes to it. An episode that a stored state left open is not ended by that. */
   assign(slot: number): void {
-    const { kernel, nameOf, identityOf } = this.#dependencies;
+    const { kernel, nameOf, services } = this.#dependencies;
     if (kernel.records.serviceLabel(slot) === SERVICE_LABEL_QUERY_ONLY) return kernel.records.setProfile(slot, PROFILE_EXCLUDED);
     const isPlain = this.#tenants.size === 0 || !this.#tenants.has(kernel.records.tenant(slot));
-    if (isPlain && !mayBeRuleSeries(identityOf(slot))) return;
+    // Quick to say, before names are read: a start comes by here with each of its streams.
+    if (isPlain && !services.isMetricMarked(slot, MARK)) return;
     const { tenant, serviceId, metricName } = nameOf(slot);
     kernel.records.setProfile(slot, this.#profiles.profileOf(this.settingsOf(tenant, serviceId, metricName)));
   }
@@ -188,9 +187,4 @@ export class StreamProfiles {
 /** Whether a metric is one of them. */
 function isRuleSeries(metricName: string): boolean {
   return RULE_SERIES.has(metricName);
-}
-
-/** Whether an identity may be of one: quick to say, before its names are read. */
-function mayBeRuleSeries(identity: Uint8Array): boolean {
-  return Buffer.from(identity.buffer, identity.byteOffset, identity.byteLength).includes(MARK);
 }

@@ -2,7 +2,7 @@
 // engines. A detector is one object that states are copied into and out of: an object and its views for each pair would take as much as its state.
 import { LONG_BASELINE_PAGE_PAIRS } from "../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
-import { packNonZeroWords, unpackNonZeroWords } from "../../codec/non-zero-words.ts";
+import { packedWordsMax, packNonZeroWords, unpackNonZeroWords } from "../../codec/non-zero-words.ts";
 import { FORMER_PAIR_STATES_BYTES, PAIR_STATE_BYTES } from "./pair-detector.ts";
 
 /** Before the state of each pair: hash of its stream (16 bytes), then these, by their place among f64. */
@@ -27,6 +27,7 @@ const PAGE_HEAD_BYTES = 8;
 const LAYOUT_PLAIN = 1;
 /** The words that are not zero. After one value of each pair a page takes 5 KB, after 40 24, after a day 46 to 52, of 73.6. */
 const LAYOUT_PACKED = 2;
+export const STORED_PAGE_BYTES_MAX = PAGE_HEAD_BYTES + 4 * packedWordsMax(PAGE_BYTES / 4);
 
 interface Page {
   readonly partition: number;
@@ -59,7 +60,10 @@ export class PairArena {
   readonly #state: Float64Array;
   readonly #pages: Page[] = [];
   readonly #partitions: PartitionPages[] = Array.from({ length: PARTITIONS }, () => ({ nextNumber: 0, free: [] }));
+  /** What takePage() writes into. */
+  readonly #packed = new Uint32Array(STORED_PAGE_BYTES_MAX / 4);
   #size = 0;
+  #dirtyPages = 0;
 
   constructor(state: ArrayBuffer) {
     this.#state = new Float64Array(state);
@@ -85,7 +89,7 @@ export class PairArena {
     for (let i = 0; i < 4; i++) page.words[2 * place + i] = words[at + i] as number;
     page.words[2 * place + FLAGS] = IN_USE;
     page.used++;
-    page.isDirty = true;
+    this.#touch(page);
     this.#size++;
     return pair;
   }
@@ -94,7 +98,7 @@ export class PairArena {
     const page = this.#page(pair);
     page.words[2 * this.#place(pair) + FLAGS] = 0;
     page.used--;
-    page.isDirty = true;
+    this.#touch(page);
     (this.#partitions[page.partition] as PartitionPages).free.push(pair);
     this.#size--;
   }
@@ -104,7 +108,7 @@ export class PairArena {
     const place = this.#place(pair);
     this.#page(pair).doubles.fill(0, place + LAST_TIME, place + LAST_TIME + 4);
     this.#page(pair).doubles.fill(0, place + HEAD_WORDS, place + PAIR_WORDS);
-    this.#page(pair).isDirty = true;
+    this.#touch(this.#page(pair));
   }
 
   /** Begins a pair with the state of another, as if it had seen its values. */
@@ -114,7 +118,7 @@ export class PairArena {
     const place = this.#place(pair);
     page.doubles.set(this.#page(from).doubles.subarray(source, source + STATE_WORDS), place + HEAD_WORDS);
     page.doubles[place + COUNT] = this.count(from);
-    page.isDirty = true;
+    this.#touch(page);
   }
 
   /** Brings the pair's state to the detector. */
@@ -130,7 +134,7 @@ export class PairArena {
     page.doubles.set(this.#state, place + HEAD_WORDS);
     page.doubles[place + LAST_TIME] = lastTimeMs;
     page.doubles[place + COUNT] = count;
-    page.isDirty = true;
+    this.#touch(page);
   }
 
   lastTimeMs(pair: number): number {
@@ -156,7 +160,7 @@ export class PairArena {
     const page = this.#page(pair);
     page.doubles[this.#place(pair) + OPENED] = openedMs;
     page.doubles[this.#place(pair) + PEAK] = peak;
-    page.isDirty = true;
+    this.#touch(page);
   }
 
   /** Other flags than IN_USE, for whoever owns the pairs. */
@@ -181,16 +185,29 @@ export class PairArena {
     return true;
   }
 
-  /** Contents to be stored of a page that has changed since it was taken last; undefined for none. */
+  /** Pages that have changed since they were taken last. */
+  get dirtyPages(): number {
+    return this.#dirtyPages;
+  }
+
+  #touch(page: Page): void {
+    if (page.isDirty) return;
+    page.isDirty = true;
+    this.#dirtyPages++;
+  }
+
+  /** Contents to be stored of a page that has changed since it was taken last, valid until the next call; undefined for none. */
   takePage(index: number): StoredPage | undefined {
     const page = this.#pages[index] as Page;
     if (!page.isDirty) return undefined;
     page.isDirty = false;
+    this.#dirtyPages--;
     const { partition, number } = page;
     if (page.used === 0) return { partition, number, bytes: new Uint8Array(0) };
-    const bytes = packNonZeroWords(page.words, PAGE_HEAD_BYTES);
-    new Uint32Array(bytes.buffer, 0, 2).set([LAYOUT_PACKED, PAIR_BYTES]);
-    return { partition, number, bytes };
+    const packed = this.#packed;
+    [packed[0], packed[1]] = [LAYOUT_PACKED, PAIR_BYTES];
+    const words = packNonZeroWords(page.words, packed, PAGE_HEAD_BYTES / 4);
+    return { partition, number, bytes: new Uint8Array(packed.buffer, 0, 4 * words) };
   }
 
   /** Takes a stored page back and tells its pairs, each with a number made of its stream's hash (hashNumber); false for a page of another layout. */

@@ -1,16 +1,22 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { packNonZeroWords, unpackNonZeroWords } from "../../../../src/domain/codec/non-zero-words.ts";
+import { packedWordsMax, packNonZeroWords, unpackNonZeroWords } from "../../../../src/domain/codec/non-zero-words.ts";
 
 const anyWords = fc
   .array(fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, fc.nat(0xffffffff)), { maxLength: 200 })
   .map((list) => Uint32Array.from(list));
 
+/** Bytes of words that are packed behind `headWords` others, with those. */
+function packedBehind(words: Uint32Array, headWords: number): Uint8Array<ArrayBuffer> {
+  const packed = new Uint32Array(headWords + packedWordsMax(words.length));
+  return Uint8Array.from(new Uint8Array(packed.buffer, 0, 4 * packNonZeroWords(words, packed, headWords)));
+}
+
 describe("words without the zeros", () => {
   it("come back, whatever they are, behind a head of any length", () => {
     fc.assert(
       fc.property(anyWords, fc.nat(3), (words, headWords) => {
-        const packed = packNonZeroWords(words, 4 * headWords);
+        const packed = packedBehind(words, headWords);
         const filled = words.filter((word) => word !== 0).length;
         expect(packed.length).toBe(4 * (headWords + Math.ceil(words.length / 32) + filled));
         expect(packed.subarray(0, 4 * headWords).every((byte) => byte === 0)).toBe(true);
@@ -24,7 +30,7 @@ describe("words without the zeros", () => {
 
   it("are refused where bytes are missing, too many, or belong to more words", () => {
     const words = Uint32Array.from({ length: 40 }, (_, i) => (i % 3 === 0 ? i + 1 : 0));
-    const packed = Uint8Array.from(packNonZeroWords(words, 0));
+    const packed = packedBehind(words, 0);
     const longer = new Uint8Array(packed.length + 4);
     longer.set(packed);
     for (const bytes of [packed.slice(0, -4), packed.slice(0, -1), longer, packed.slice(0, 4), new Uint8Array(0)])

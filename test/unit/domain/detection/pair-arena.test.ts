@@ -22,7 +22,12 @@ function filled(pairs: number): { arena: PairArena; detector: PairDetector; numb
 }
 
 function storedPages(arena: PairArena): StoredPage[] {
-  return Array.from({ length: arena.pages }, (_, index) => arena.takePage(index)).filter((page) => page !== undefined);
+  const taken = Array.from({ length: arena.pages }, (_, index) => {
+    const page = arena.takePage(index);
+    return page && { ...page, bytes: page.bytes.slice() };
+  });
+  expect(arena.dirtyPages).toBe(0);
+  return taken.filter((page) => page !== undefined);
 }
 
 describe("the arena of long baselines", () => {

@@ -1,8 +1,13 @@
 // How long baselines outlive the process: their pages come from the store when the engine begins to serve, and go there by and by when they have changed.
 import { DETECTOR_STATE_PARTITIONS_ASKED_MAX, DETECTOR_STATE_STORE_MS } from "../../../../core/config/limits.ts";
-import { DETECTOR_PAIRS, encodeStatesFrame, FRAME_DETECTOR_STATES } from "../../../../core/protocol/coordinator-frame.ts";
+import {
+  DETECTOR_PAIRS,
+  DETECTOR_STATES_HEADER_BYTES,
+  encodeStatesFrame,
+  FRAME_DETECTOR_STATES,
+} from "../../../../core/protocol/coordinator-frame.ts";
 import type { DetectorStates, DetectorStatesWanted } from "../../../../core/protocol/engine-control.ts";
-import type { PairArena } from "../../../../domain/detection/pair/pair-arena.ts";
+import { type PairArena, STORED_PAGE_BYTES_MAX } from "../../../../domain/detection/pair/pair-arena.ts";
 import type { Outbox } from "../../report/outbox.ts";
 
 /** Pages that go together, so that a server at rest commits seldom: some 416 KiB. */
@@ -22,6 +27,8 @@ export class PairStore {
   /** Partitions whose pages have not been asked for, and those whose are still to come. */
   readonly #unasked: number[];
   readonly #asked = new Set<number>();
+  /** The frame of a page, on its way into the ring. */
+  readonly #frame = new Uint8Array(DETECTOR_STATES_HEADER_BYTES + STORED_PAGE_BYTES_MAX);
   #next = 0;
   /** Pages that are due, with fractions. */
   #due = 0;
@@ -66,11 +73,11 @@ export class PairStore {
     for (; this.#due >= 1; this.#due--) this.#store();
   }
 
-  /** Stores all that has changed, as far as the way to the coordinator takes it; true once that is all. */
+  /** Stores all that has changed, as far as the way to the coordinator takes it; true once that is all. To be called again and again. */
   storeAll(): boolean {
     const { arena, outbox } = this.#dependencies;
     if (this.#unasked.length + this.#asked.size > 0) return true;
-    for (let looked = 0; looked < arena.pages; looked++) {
+    while (arena.dirtyPages > 0) {
       if (outbox.isOverLimit) return false;
       this.#store();
     }
@@ -83,6 +90,6 @@ export class PairStore {
     const page = arena.takePage(this.#next++);
     if (page === undefined) return;
     const at = { partition: page.partition, detector: DETECTOR_PAIRS, page: page.number };
-    outbox.send(FRAME_DETECTOR_STATES, encodeStatesFrame(at, page.bytes));
+    outbox.sendView(FRAME_DETECTOR_STATES, encodeStatesFrame(at, page.bytes, this.#frame));
   }
 }
