@@ -79,7 +79,7 @@ export interface CheckpointsDependencies {
 export interface RestoredState {
   readonly bytes: number;
   /** Partitions whose checkpoints stand for all that there is of them: the logs held nothing more. */
-  readonly whole: Iterable<number>;
+  readonly whole: Iterable<{ readonly partition: number; readonly handledSum: number }>;
 }
 
 /** A checkpoint under way. */
@@ -107,8 +107,8 @@ export class Checkpoints {
   readonly #writer: PartitionStateWriter;
   /** The frame of a part, on its way into the ring. */
   readonly #frame = new ByteSink();
-  /** By partition: what its last checkpoint covers, where that is all of it as long as nothing more is logged. */
-  readonly #covered = new Map<number, readonly LogPosition[]>();
+  /** By partition: what its last checkpoint covers, and the sum of what handlers kept then, which changes with time alone. */
+  readonly #covered = new Map<number, { readonly vector: readonly LogPosition[]; readonly handledSum: number }>();
   #draft: Draft | undefined;
   #next = 0;
   /** Log bytes from which on the next checkpoint is due. */
@@ -152,8 +152,8 @@ export class Checkpoints {
       (partition) => engineOf(partition, options.engines) === options.engine,
     );
     this.#left = this.#owned.length;
-    const begun = this.#vector();
-    for (const partition of restored.whole) this.#covered.set(partition, begun);
+    const vector = this.#vector();
+    for (const { partition, handledSum } of restored.whole) this.#covered.set(partition, { vector, handledSum });
   }
 
   /** Begins a checkpoint when one is due by time. To be called now and then. */
@@ -264,7 +264,9 @@ export class Checkpoints {
   #isCovered(number: number): boolean {
     const covered = this.#covered.get(number);
     if (covered === undefined || this.#dependencies.shard.streams.partition(number).returned.length > 0) return false;
-    return this.#vector().every(({ segment, offset }, lane) => covered[lane]?.segment === segment && covered[lane].offset === offset);
+    const { vector } = covered;
+    const isAll = this.#vector().every(({ segment, offset }, lane) => vector[lane]?.segment === segment && vector[lane].offset === offset);
+    return isAll && this.#writer.handledSumOf(number) === covered.handledSum;
   }
 
   /** Streams that have left memory and are not on their way to the store yet: in neither can they be found. */
@@ -391,9 +393,7 @@ export class Checkpoints {
     for (const id of partition.returned.words.subarray(draft.returned)) returned.push(id);
     partition.returned = returned;
     for (const id of draft.gone) shard.cold.remove(id);
-    // What handlers keep goes on with time alone.
-    if (this.#writer.hasHandled) this.#covered.delete(number);
-    else this.#covered.set(number, vector);
+    this.#covered.set(number, { vector, handledSum: this.#writer.handledSum });
     counters.set("streamsCold", shard.cold.size);
     const bytes = draft.bytes + last.length + changes.length;
     partition.stateBytes = bytes;

@@ -16,6 +16,7 @@
 import { NumberMap } from "../../../core/collections/number-map.ts";
 import type { Uint32List } from "../../../core/collections/uint32-list.ts";
 import { IDENTITY_BYTES_MAX } from "../../../core/config/limits.ts";
+import { crc32 } from "../../../core/hashing/crc32.ts";
 import { COLD_SLOTS } from "../../../core/layout/memory-map.ts";
 import { MINUTE_MS } from "../../../core/time/durations.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
@@ -59,6 +60,14 @@ function* piecesOf(handlers: Iterable<MessageHandler>, partition: number): Gener
   for (const handler of handlers) for (const piece of handler.save(partition)) yield { kind: handler.kind, piece };
 }
 
+/** Sum of no pieces. */
+export const NOTHING_HANDLED = 0;
+
+/** Sum of pieces that handlers keep, with one more. */
+export function handledSum(sum: number, kind: number, piece: Uint8Array): number {
+  return crc32(piece, (sum + kind) >>> 0);
+}
+
 /** Writes the state of one partition, part by part. Keeps its buffers for the next. */
 export class PartitionStateWriter {
   readonly #sources: PartitionStateSources;
@@ -73,7 +82,7 @@ export class PartitionStateWriter {
   #coldWritten = 0;
   /** Sections that handlers keep. */
   #pieces: Iterator<HandlerPiece> = [][Symbol.iterator]();
-  #hasHandled = false;
+  #handledSum = NOTHING_HANDLED;
   #previousAt = 0;
   #previousBytes = 0;
 
@@ -86,14 +95,21 @@ export class PartitionStateWriter {
     return this.#stream;
   }
 
-  /** Whether handlers keep anything of the partition. */
-  get hasHandled(): boolean {
-    return this.#hasHandled;
+  /** Sum of what handlers keep of the partition, as it was written. */
+  get handledSum(): number {
+    return this.#handledSum;
+  }
+
+  /** The same of what they keep of any partition now. */
+  handledSumOf(partition: number): number {
+    let sum = NOTHING_HANDLED;
+    for (const { kind, piece } of piecesOf(this.#sources.handlers(), partition)) sum = handledSum(sum, kind, piece);
+    return sum;
   }
 
   begin(partition: Partition): void {
     this.#partition = partition;
-    this.#hasHandled = false;
+    this.#handledSum = NOTHING_HANDLED;
     this.#stream = 0;
     this.#ref = 0;
     this.#cold = 0;
@@ -132,7 +148,7 @@ export class PartitionStateWriter {
   }
 
   #handler(kind: number, piece: Uint8Array): Uint8Array {
-    this.#hasHandled = true;
+    this.#handledSum = handledSum(this.#handledSum, kind, piece);
     this.#open(PART_HANDLER);
     this.#sink.u32(kind);
     this.#sink.copy(piece);

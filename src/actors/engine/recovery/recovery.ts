@@ -57,9 +57,10 @@ import type { ColdStream } from "../cold/cold-streams.ts";
 import type { Outbox } from "../report/outbox.ts";
 import type { Shard } from "../shard/shard.ts";
 import { type Definition, type Section, sectionsOf } from "../unit/work-unit.ts";
+import type { RestoredState } from "./checkpoints.ts";
 import type { BlockMarks } from "./left-out.ts";
 import { LogOmissions } from "./log-omissions.ts";
-import { readPartitionPart } from "./partition-state.ts";
+import { handledSum, NOTHING_HANDLED, readPartitionPart } from "./partition-state.ts";
 import { ReplayedRefs } from "./replayed-refs.ts";
 
 /** A log block as the merge of all lanes yields it. */
@@ -145,8 +146,8 @@ export class Recovery {
   #block: ReplayBlock | undefined;
   /** End of the last block of each lane, in the epoch being read, that was not sent before, and what was accepted by those blocks. */
   readonly #sentAgain = new Map<number, { end: LogPosition; readonly usage: UsageTally }>();
-  /** Partitions of whose state handlers keep a part. */
-  readonly #handled = new Set<number>();
+  /** By partition: sum of what handlers had kept. */
+  readonly #handledSums = new Map<number, number>();
   #hasRead = false;
   restoredBytes = 0;
   rows = 0;
@@ -172,9 +173,13 @@ export class Recovery {
   }
 
   /** Partitions whose stored states are all that there is of them: the logs held nothing that comes behind. */
-  get whole(): readonly number[] {
-    const restored = this.#hasRead ? [] : this.#options.checkpoints.map(({ partition }) => partition);
-    return restored.filter((partition) => !this.#handled.has(partition));
+  get whole(): RestoredState["whole"] {
+    if (this.#hasRead) return [];
+    return this.#options.checkpoints.map(({ partition }) => ({ partition, handledSum: this.#handledSumOf(partition) }));
+  }
+
+  #handledSumOf(partition: number): number {
+    return this.#handledSums.get(partition) ?? NOTHING_HANDLED;
   }
 
   /** Asks for the next parts of states, a few ahead of what has come. */
@@ -210,7 +215,7 @@ export class Recovery {
       ref: (ref, stream, isCold) =>
         refs.set(ref, isCold ? COLD_SLOTS + (this.#coldByNumber[stream] as number) : (this.#slotsByNumber[stream] as number)),
       handler: (kind, piece) => {
-        this.#handled.add(checkpoint.partition);
+        this.#handledSums.set(checkpoint.partition, handledSum(this.#handledSumOf(checkpoint.partition), kind, piece));
         this.#dependencies.shard.restoreHandler(kind, checkpoint.partition, piece);
       },
       chunks: (chunks) => {

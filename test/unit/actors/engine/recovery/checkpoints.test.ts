@@ -3,7 +3,7 @@ import { ColdStreams } from "../../../../../src/actors/engine/cold/cold-streams.
 import { PartitionStateWriter, readPartitionPart } from "../../../../../src/actors/engine/recovery/partition-state.ts";
 import type { MessageHandler } from "../../../../../src/actors/engine/shard/message-handler.ts";
 import { Partition } from "../../../../../src/actors/engine/streams/partition.ts";
-import { IDENTITIES } from "../../../../../src/core/layout/memory-map.ts";
+import { IDENTITIES, PARTITIONS } from "../../../../../src/core/layout/memory-map.ts";
 import { ROW_BYTES } from "../../../../../src/core/layout/row-frame.ts";
 import { BODY_JSON_BATCH } from "../../../../../src/core/protocol/body-kind.ts";
 import {
@@ -132,8 +132,15 @@ describe("checkpoints", () => {
       clock.advance(300);
       cluster.run(collect);
     }
-    return { frames, logBytes: Math.max(disk.usedBytes, cluster.counter("rowsPlaced") * ROW_BYTES) };
+    return { cluster, clock, frames, collect, logBytes: Math.max(disk.usedBytes, cluster.counter("rowsPlaced") * ROW_BYTES) };
   }
+
+  /** Partitions of the checkpoints that came since the last call. */
+  const takeWritten = (frames: readonly EngineFrame[][]) =>
+    frames
+      .flatMap((own) => own.splice(0))
+      .filter(({ kind }) => kind === FRAME_CHECKPOINT)
+      .map(({ payload }) => readCheckpointHeader(payload).partition);
 
   const stateBytes = ({ kind, payload }: EngineFrame) => {
     if (kind === FRAME_CHECKPOINT_PART) return payload.length - CHECKPOINT_PART_HEADER_BYTES;
@@ -157,5 +164,29 @@ describe("checkpoints", () => {
       expect(segments.length).toBeGreaterThan(100);
       expect(segments.at(-1)).toBeGreaterThan(10);
     }
+  });
+
+  it.each([0, 1])("are made by a stop of what was logged for since the last, %i bodies behind a rest", (bodiesBehind) => {
+    const { cluster, clock, frames, collect } = run({ engines: 2 }, 400, 60);
+    takeWritten(frames);
+    for (let ticks = 0; ticks < 8; ticks++) {
+      clock.advance(250);
+      cluster.run(collect);
+    }
+    const written = () => [...new Set(takeWritten(frames))].sort((one, other) => one - other);
+    const all = Array.from({ length: PARTITIONS }, (_, partition) => partition);
+    expect(written()).toEqual(all); // the server is at rest
+    const record = { service_id: "one", metric_name: "m0", value: 1, timestamp: formatRfc3339(clock.wallMs()) };
+    for (let body = 0; body < bodiesBehind; body++) {
+      cluster.submit(0, BODY_JSON_BATCH, encoder.encode(JSON.stringify([record])), () => undefined);
+      cluster.run(collect);
+    }
+    cluster.stop();
+    for (let steps = 0; !cluster.isStopped && steps < 100; steps++) {
+      clock.advance(1);
+      cluster.run(collect);
+    }
+    expect(cluster.isStopped).toBe(true);
+    expect(written()).toEqual(bodiesBehind === 0 ? [] : all);
   });
 });
