@@ -142,12 +142,12 @@ export class StreamProfiles {
   #assignAll(slots: readonly number[]): void {
     const first = slots[0];
     if (first === undefined) return;
-    const { nameOf, identityOf } = this.#dependencies;
+    const { nameOf, services } = this.#dependencies;
     const { tenant, serviceId } = nameOf(first);
     const hasMetrics = this.#table.hasMetrics(tenant, serviceId);
     const common = this.#profiles.profileOf(this.#table.settingsOf(tenant, serviceId, ""));
     for (const slot of slots) {
-      const isOwn = hasMetrics || mayBeRuleSeries(identityOf(slot));
+      const isOwn = hasMetrics || services.isMetricMarked(slot, MARK);
       this.#set(slot, isOwn ? this.#profiles.profileOf(this.settingsOf(tenant, serviceId, nameOf(slot).metricName)) : common);
     }
   }
