@@ -161,9 +161,9 @@ export class CoordinatorRingReader {
 
   #copy(from: number, bytes: number): Uint8Array {
     const source = this.#memory.bytes.subarray(from, from + bytes);
-    const place = 2 * bytes < REUSED_BYTES[0] ? -1 : REUSED_BYTES.findIndex((most) => bytes <= most);
-    if (place < 0) return new Uint8Array(source);
-    const copy = new Uint8Array(this.#reusable[place]?.pop() ?? new ArrayBuffer(REUSED_BYTES[place] as number), 0, bytes);
+    const at = 2 * bytes < REUSED_BYTES[0] ? -1 : REUSED_BYTES.findIndex((most) => bytes <= most);
+    if (at < 0) return new Uint8Array(source);
+    const copy = new Uint8Array(this.#reusable[at]?.pop() ?? new ArrayBuffer(REUSED_BYTES[at] as number), 0, bytes);
     copy.set(source);
     return copy;
   }

@@ -4,7 +4,7 @@
 const BITS = 32;
 
 /** Words that `words` words take at most when they are packed. */
-export function packedWordsMax(words: number): number {
+export function packedSizeMax(words: number): number {
   return Math.ceil(words / BITS) + words;
 }
 

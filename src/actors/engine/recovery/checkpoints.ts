@@ -180,12 +180,12 @@ export class Checkpoints {
       this.#seenMs = nowMs;
       this.#idleLeft = 0;
       this.#idleRoundMs = Number.POSITIVE_INFINITY;
-    } else if (nowMs >= this.#idleRoundMs || (this.#idleRoundMs < Number.POSITIVE_INFINITY && this.#haveLanesEnded)) {
+    } else if (nowMs >= this.#idleRoundMs || (this.#idleRoundMs < Number.POSITIVE_INFINITY && this.#haveLogsEnded)) {
       this.#idleRoundMs = Number.POSITIVE_INFINITY;
       this.#idleLeft = this.#owned.length;
       this.#left = 0;
       this.#roundStartBytes = bytes;
-      this.#passCovered();
+      this.#skipCovered();
     } else if (nowMs - this.#seenMs >= IDLE_MS && this.#isWorthIdleRound(bytes) && this.#dependencies.endSegment()) {
       this.#idleBytes = bytes;
       this.#idleRoundMs = nowMs + IDLE_SETTLE_MS;
@@ -193,7 +193,7 @@ export class Checkpoints {
   }
 
   /** Whether every lane's log goes on in a segment that holds nothing yet. */
-  get #haveLanesEnded(): boolean {
+  get #haveLogsEnded(): boolean {
     return this.#vector().every(({ offset }) => offset === 0);
   }
 
@@ -253,19 +253,19 @@ export class Checkpoints {
   /** From now on `step` writes all partitions once more, for an orderly stop. */
   beginLast(): void {
     this.#lastOnes = this.#owned.length;
-    this.#passCovered();
+    this.#skipCovered();
   }
 
-  /** Passes over partitions of which nothing new is to be written, where a stop or a quick round writes all. */
-  #passCovered(): void {
-    while ((this.#lastOnes > 0 || this.#idleLeft > 0) && this.#isCovered(this.#owned[this.#next] as number)) this.#takeTurn();
+  /** Skips partitions of which nothing new is to be written, where a stop or a quick round writes all. */
+  #skipCovered(): void {
+    while ((this.#lastOnes > 0 || this.#idleLeft > 0) && this.#isCovered(this.#owned[this.#next] as number)) this.#takeNext();
   }
 
   #isCovered(number: number): boolean {
     const covered = this.#covered.get(number);
     if (covered === undefined || this.#dependencies.shard.streams.partition(number).returned.length > 0) return false;
     const { vector } = covered;
-    const isAll = this.#vector().every(({ segment, offset }, lane) => vector[lane]?.segment === segment && vector[lane].offset === offset);
+    const isAll = this.#vector().every(({ segment, offset }, i) => vector[i]?.segment === segment && vector[i].offset === offset);
     return isAll && this.#writer.handledSumOf(number) === covered.handledSum;
   }
 
@@ -289,11 +289,11 @@ export class Checkpoints {
    * before the state is written. The state may be ahead of it; rows are idempotent by (stream, timestamp), so a replay from there changes nothing.
    */
   #begin(): void {
-    this.#beginWith(this.#takeTurn());
+    this.#beginWith(this.#takeNext());
   }
 
   /** The partition whose turn it is. */
-  #takeTurn(): number {
+  #takeNext(): number {
     this.#left = Math.max(0, this.#left - 1);
     if (this.#lastOnes > 0) this.#lastOnes--;
     this.#idleLeft = Math.max(0, this.#idleLeft - 1);
@@ -400,7 +400,7 @@ export class Checkpoints {
     this.#writtenBytes += bytes;
     this.#dueBytes = this.#dependencies.logBytes() + Math.max(roundBytes / this.#owned.length, bytes * logShare * engines);
     this.#draft = undefined;
-    this.#passCovered();
+    this.#skipCovered();
     counters.add("checkpoints", 1);
     counters.add("checkpointBytes", bytes);
   }

@@ -2,7 +2,7 @@
 // engines. A detector is one object that states are copied into and out of: an object and its views for each pair would take as much as its state.
 import { LONG_BASELINE_PAGE_PAIRS } from "../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
-import { packedWordsMax, packNonZeroWords, unpackNonZeroWords } from "../../codec/non-zero-words.ts";
+import { packedSizeMax, packNonZeroWords, unpackNonZeroWords } from "../../codec/non-zero-words.ts";
 import { FORMER_PAIR_STATES_BYTES, PAIR_STATE_BYTES } from "./pair-detector.ts";
 
 /** Before the state of each pair: hash of its stream (16 bytes), then these, by their place among f64. */
@@ -27,7 +27,7 @@ const PAGE_HEAD_BYTES = 8;
 const LAYOUT_PLAIN = 1;
 /** The words that are not zero. After one value of each pair a page takes 5 KB, after 40 24, after a day 46 to 52, of 73.6. */
 const LAYOUT_PACKED = 2;
-export const STORED_PAGE_BYTES_MAX = PAGE_HEAD_BYTES + 4 * packedWordsMax(PAGE_BYTES / 4);
+export const STORED_PAGE_BYTES_MAX = PAGE_HEAD_BYTES + 4 * packedSizeMax(PAGE_BYTES / 4);
 
 interface Page {
   readonly partition: number;
@@ -206,8 +206,8 @@ export class PairArena {
     if (page.used === 0) return { partition, number, bytes: new Uint8Array(0) };
     const packed = this.#packed;
     [packed[0], packed[1]] = [LAYOUT_PACKED, PAIR_BYTES];
-    const words = packNonZeroWords(page.words, packed, PAGE_HEAD_BYTES / 4);
-    return { partition, number, bytes: new Uint8Array(packed.buffer, 0, 4 * words) };
+    const end = packNonZeroWords(page.words, packed, PAGE_HEAD_BYTES / 4);
+    return { partition, number, bytes: new Uint8Array(packed.buffer, 0, 4 * end) };
   }
 
   /** Takes a stored page back and tells its pairs, each with a number made of its stream's hash (hashNumber); false for a page of another layout. */

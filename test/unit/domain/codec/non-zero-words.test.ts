@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { packedWordsMax, packNonZeroWords, unpackNonZeroWords } from "../../../../src/domain/codec/non-zero-words.ts";
+import { packedSizeMax, packNonZeroWords, unpackNonZeroWords } from "../../../../src/domain/codec/non-zero-words.ts";
 
 const anyWords = fc
   .array(fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, fc.nat(0xffffffff)), { maxLength: 200 })
@@ -8,7 +8,7 @@ const anyWords = fc
 
 /** Bytes of words that are packed behind `headWords` others, with those. */
 function packedBehind(words: Uint32Array, headWords: number): Uint8Array<ArrayBuffer> {
-  const packed = new Uint32Array(headWords + packedWordsMax(words.length));
+  const packed = new Uint32Array(headWords + packedSizeMax(words.length));
   return Uint8Array.from(new Uint8Array(packed.buffer, 0, 4 * packNonZeroWords(words, packed, headWords)));
 }
 
