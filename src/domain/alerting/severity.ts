@@ -29,6 +29,7 @@ import { BoundedMap } from "../../core/collections/bounded-map.ts";
 import { MINUTE_MS } from "../../core/time/durations.ts";
 import { type Tier, tierOfZ, tierRank } from "../detection/anomaly-score.ts";
 import { directionOfName } from "../detection/gates/direction.ts";
+import { kindOfName } from "../saturation/bounded-name.ts";
 import { familyOfMetric, nameWords } from "../series/metric-family.ts";
 
 const HIGH_DOUBLINGS = 1.8;
@@ -167,9 +168,9 @@ function circumstances(metricName: string, { observed, expected, streams }: Effe
   return ofInstances + (isBetter ? OF_BETTER : factsOf(metricName).isErrors ? OF_ERRORS : 0);
 }
 
-/** Whether less of a resource is used: not where all of it is given back, as by what has stopped. */
+/** Whether less of a resource is used: not where all of it is given back, as by what has stopped, nor where it is what remains. */
 function isLessUsed(metricName: string, observed: number, expected: number): boolean {
-  return factsOf(metricName).isResource && observed < expected && Math.abs(observed) > NOTHING_SHARE * Math.abs(expected);
+  return factsOf(metricName).isResource && kindOfName(metricName) !== "remaining" && observed < expected && Math.abs(observed) > NOTHING_SHARE * Math.abs(expected);
 }
 
 /** From when on it counts how long a finding lasts. */

@@ -8,7 +8,7 @@ import {
   type DecidedBefore,
   findingOf,
   isFarWorseThanNotified,
-  severityOfAnomaly,
+  mayChangeDecision,
 } from "../alerting/paging/anomaly-finding.ts";
 import { askedAgain, type OpenFinding } from "../alerting/paging/asked-again.ts";
 import type { Finding } from "../alerting/paging/finding.ts";
@@ -16,8 +16,7 @@ import type { PageDecision } from "../alerting/paging/page-decision.ts";
 import { decideAgain, decideEnd, decideFire, type EnsembleOutcome, type FireOutcome } from "../alerting/paging/page-pipeline.ts";
 import { PagingMemory } from "../alerting/paging/paging-memory.ts";
 import type { PagingSources } from "../alerting/paging/paging-sources.ts";
-import { type Anomaly, anomalyIdOf, applyEpisode, type Episode, isLasting, openKeyOf } from "../anomaly/anomaly.ts";
-import { tierRank } from "../detection/anomaly-score.ts";
+import { type Anomaly, anomalyIdOf, applyEpisode, type Episode, openKeyOf } from "../anomaly/anomaly.ts";
 
 /** Outcome of an anomaly when it was last decided on. */
 interface LastDecision extends DecidedBefore, OpenFinding {
@@ -100,7 +99,7 @@ export class IncidentRun {
   #decide(anomaly: Anomaly, before: Anomaly | undefined, nowMs: number): void {
     this.#open.set(openKeyOf(anomaly), anomaly.id);
     const last = this.#decisions.get(anomaly.id) ?? null;
-    if (before !== undefined && !mayChange(before, anomaly, nowMs, last?.reached === true) && !this.#isFarWorse(anomaly, nowMs)) return;
+    if (before !== undefined && !mayChangeDecision({ before, after: anomaly, reached: last?.reached === true }, nowMs) && !this.#isFarWorse(anomaly, nowMs)) return;
     const kind: Finding["kind"] = before === undefined ? "opened" : "raised";
     const { raised, ...own } = this.#fire(findingOf(anomaly, kind, last, nowMs));
     for (const outcome of [own, ...raised]) this.#keep(outcome);
@@ -134,11 +133,4 @@ export class IncidentRun {
     this.#decisions.set(id, { alertId, tier, reached, risesAtMs, heldBy: alertId === null ? decision.suppressedBy : null });
     this.#decided(decision);
   }
-}
-
-/** Whether a higher peak, a stream more, or the end of a hold may change what was decided: of one that reached people only a higher severity does. */
-function mayChange(before: Anomaly, after: Anomaly, nowMs: number, reached: boolean): boolean {
-  if (!reached && isLasting(after) && !isLasting(before)) return true;
-  if (before.z === after.z && before.streams === after.streams) return false;
-  return !reached || tierRank(severityOfAnomaly(after, nowMs)) > tierRank(severityOfAnomaly(before, nowMs));
 }

@@ -27,6 +27,8 @@ export interface Bounds {
 }
 
 const REMAINING = words("free avail available remaining remain left headroom credit credits balance idle unused");
+/** Memory that caches have not taken yet: they take all of it in time, and give it back. What is left is said by another metric, as available. */
+const UNCACHED = /MemFree|(?:^|[._])mem[._]free$/;
 /** Say by themselves that 100 % is the end. */
 const PERCENT = words("percent pct percentage");
 const SHARE = words("ratio fraction util utilization utilisation saturation occupancy fill fullness");
@@ -61,7 +63,7 @@ const facts = new BoundedMap<string, NameFacts>(FACTS_HELD_MAX);
 function factsOf(metricName: string): NameFacts {
   return facts.obtain(metricName, () => {
     const of = nameWords(metricName);
-    return { words: of, kind: kindOfWords(of) };
+    return { words: of, kind: UNCACHED.test(metricName) ? null : kindOfWords(of) };
   });
 }
 

@@ -5,7 +5,7 @@ import type { StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import type { StreamEvents } from "../../core/protocol/query.ts";
 import { type Alert, isFiring, restated } from "../../domain/alerting/paging/alert.ts";
-import { findingOf, isFarWorseThanNotified, severityOfAnomaly } from "../../domain/alerting/paging/anomaly-finding.ts";
+import { findingOf, isFarWorseThanNotified, mayChangeDecision } from "../../domain/alerting/paging/anomaly-finding.ts";
 import { endWords } from "../../domain/alerting/paging/end-words.ts";
 import type { Finding } from "../../domain/alerting/paging/finding.ts";
 import { askAlert } from "../../domain/alerting/paging/held-alert.ts";
@@ -15,9 +15,8 @@ import { type AnomalyEnd, decideEnd, decideFire, type FireOutcome } from "../../
 import { PagingMemory } from "../../domain/alerting/paging/paging-memory.ts";
 import type { PagingSources } from "../../domain/alerting/paging/paging-sources.ts";
 import { linesOf, type TimelineLine } from "../../domain/alerting/timeline.ts";
-import { type Anomaly, type EpisodeEffect, isLasting } from "../../domain/anomaly/anomaly.ts";
+import type { Anomaly, EpisodeEffect } from "../../domain/anomaly/anomaly.ts";
 import { type Ending, endingOf } from "../../domain/anomaly/ending.ts";
-import { tierRank } from "../../domain/detection/anomaly-score.ts";
 import type { AlertStep } from "../../domain/notification/decided-messages.ts";
 import type { Notification } from "../../domain/notification/notification-state.ts";
 import { instanceOf } from "../../domain/series/instance-name.ts";
@@ -82,7 +81,7 @@ export class AlertDraft {
       return { anomaly, raised: [] };
     }
     const isReopened = before !== undefined && before.resolvedAtMs !== null;
-    if (before !== undefined && !isReopened && !mayChange(before, anomaly, this.#nowMs) && !this.#isFarWorse(anomaly)) {
+    if (before !== undefined && !isReopened && !mayChangeDecision({ before, after: anomaly, reached: hasReached(before) }, this.#nowMs) && !this.#isFarWorse(anomaly)) {
       this.#restate(anomaly, before);
       return { anomaly, raised: [] };
     }
@@ -339,12 +338,9 @@ export class AlertDraft {
   }
 }
 
-/** Whether a higher peak, a stream more, or the end of a hold may change what was decided: of one that reached people only a higher severity does. */
-function mayChange(before: Anomaly, after: Anomaly, nowMs: number): boolean {
-  const reached = before.paging?.outcome === "paged" || before.paging?.outcome === "absorbed";
-  if (!reached && isLasting(after) && !isLasting(before)) return true;
-  if (before.z === after.z && before.streams === after.streams) return false;
-  return !reached || tierRank(severityOfAnomaly(after, nowMs)) > tierRank(severityOfAnomaly(before, nowMs));
+/** Whether the last decision on an anomaly has brought it to people, by itself or in an alert. */
+function hasReached({ paging }: Anomaly): boolean {
+  return paging?.outcome === "paged" || paging?.outcome === "absorbed";
 }
 
 function keyOf({ state }: Alert): Uint8Array {

@@ -2,7 +2,9 @@
 // or of its service and family; of an Alertmanager one alert for each fingerprint. A high problem beside a lower alert that people know of is an alert of its own.
 import { alertFingerprint } from "../../anomaly/webhook-alert.ts";
 import type { Tier } from "../../detection/anomaly-score.ts";
+import { baseNameOf } from "../../distribution/derived-values.ts";
 import type { AlertKey } from "../alert-identity.ts";
+import { doublingsOf } from "../severity.ts";
 import { type Alert, hasUpdatesLeft, isFiring, isOfCascade, takesIn } from "./alert.ts";
 import { OWN_IDENTITY } from "./detector-family.ts";
 import type { Finding } from "./finding.ts";
@@ -55,8 +57,17 @@ export function isOwnProblem(of: Pick<Neighbouring, "finding" | "family" | "open
   return known.state.tier !== "high" && known.pages > 0 && known.services.length === 0 && !isSameEvent(of, known);
 }
 
-/** What people who know of the alert are told of a further problem in it; null where it is none, or where they have heard of many. */
-export function memberUpdate({ kind, metricName, explanation }: Finding, known: Alert): string | null {
-  if (kind === "raised" || known.services.length > 0 || speaksOf(known, metricName)) return null;
-  return hasUpdatesLeft(known) ? `also ${metricName}: ${explanation}` : null;
+/** What people who know of the alert are told of a further problem in it, or of a member that is high by now; null where it is neither, or where they have heard of many. */
+export function memberUpdate(finding: Finding, tier: Tier, known: Alert): string | null {
+  const { kind, metricName, explanation } = finding;
+  if (known.services.length > 0) return null;
+  const isHigh = tier === "high" && doublingsOf(finding) !== undefined;
+  const isKnown = isHigh ? hasToldOf(known, metricName) : kind === "raised" || speaksOf(known, metricName);
+  return !isKnown && hasUpdatesLeft(known, isHigh) ? `also ${metricName}: ${explanation}` : null;
+}
+
+/** Whether people were told of the metric, which is more than that the alert has it. */
+function hasToldOf({ peak, notifiedEffects }: Alert, metricName: string): boolean {
+  const base = baseNameOf(metricName);
+  return (notifiedEffects ?? [peak]).some((told) => baseNameOf(told.metricName) === base);
 }

@@ -99,9 +99,9 @@ export function updatesOf(history: readonly AlertChange[]): Array<AlertChange & 
   return history.flatMap((change) => (change.note !== null && UPDATES.has(change.kind) ? [{ ...change, note: change.note }] : []));
 }
 
-/** Whether people may hear of one more. */
-export function hasUpdatesLeft({ history }: Pick<Alert, "history">): boolean {
-  return updatesOf(history).length < ALERT_UPDATES_MAX;
+/** Whether people may hear of one more; what is high has as many again, so that a noisy alert does not swallow it. */
+export function hasUpdatesLeft({ history }: Pick<Alert, "history">, isHigh = false): boolean {
+  return updatesOf(history).length < (isHigh ? 2 : 1) * ALERT_UPDATES_MAX;
 }
 
 /** Lines of the alert's history that it has had before; `before` may be a copy of it as it is stored. */

@@ -1,7 +1,7 @@
 // An anomaly as the pipeline to a page is asked about it.
 
-import type { Anomaly } from "../../anomaly/anomaly.ts";
-import type { Tier } from "../../detection/anomaly-score.ts";
+import { type Anomaly, isLasting } from "../../anomaly/anomaly.ts";
+import { type Tier, tierRank } from "../../detection/anomaly-score.ts";
 import { HOLD_ENDS, LONG_BASELINE_GATE, OWN_TAIL_GATE } from "../../detection/departure/own-tail.ts";
 import { type Effect, risesAtMs, severityOf } from "../severity.ts";
 import type { Alert } from "./alert.ts";
@@ -78,6 +78,22 @@ export function isFarWorseThanNotified(anomaly: Anomaly, known: Alert, atMs: num
 /** When an anomaly that was decided on, and goes on as it is, becomes more severe than that; null where it does not. */
 export function anomalyRisesAtMs(anomaly: Anomaly, decided: Tier): number | null {
   return risesAtMs(weighed(anomaly), decided);
+}
+
+/** An anomaly by its last decision and as it is now, and whether that decision has reached people. */
+interface DecidedChange {
+  readonly before: Anomaly;
+  readonly after: Anomaly;
+  readonly reached: boolean;
+}
+
+/**
+ * Whether a higher peak, a stream more, or the end of a hold may change what was decided: of one that reached people only a higher severity does, which goes by how far
+ * the value is (of a series that was still, z says no more than that it moved).
+ */
+export function mayChangeDecision({ before, after, reached }: DecidedChange, nowMs: number): boolean {
+  if (reached) return tierRank(severityOfAnomaly(after, nowMs)) > tierRank(severityOfAnomaly(before, nowMs));
+  return (isLasting(after) && !isLasting(before)) || before.z !== after.z || before.streams !== after.streams;
 }
 
 function weighed(anomaly: Anomaly) {

@@ -349,7 +349,7 @@ function fire(of: AskedCase, tier: Tier): Fired {
 /** What people who know of the alert are told of a finding in it: a further problem, or one that they know and that is far worse; undefined where it is neither. */
 function updateOf(finding: Finding, tier: Tier, known: Alert): Pick<AlertChange, "kind" | "note" | "metricName"> | undefined {
   const { metricName } = finding;
-  const note = memberUpdate(finding, known);
+  const note = memberUpdate(finding, tier, known);
   if (note !== null) return { kind: "updated", note, metricName };
   return tier === "high" && isFarWorse(finding, known) ? { kind: "worse", note: worseUpdate(finding), metricName } : undefined;
 }

@@ -62,6 +62,7 @@ describe("severity", () => {
   it("of the better way is less", () => {
     expect(severity("latency_ms", 30, 120)).not.toBe("high");
     expect(severity("cpu_percent", 20, 80)).not.toBe("high");
+    expect(severity("node_filesystem_avail_bytes", 10e9, 46e9)).toBe("high");
   });
 
   it("grows with instances and time, and never with these alone", () => {

@@ -42,6 +42,9 @@ describe("kind by name", () => {
     // Words inside words, and numbers of things.
     ["downloads", null],
     ["freedom.index", null],
+    ["node_memory_MemAvailable_bytes", "remaining"],
+    ["node_memory_MemFree_bytes", null],
+    ["system.mem.free", null],
     ["connections.used", null],
     ["http.server.duration", null],
   ];
