@@ -170,7 +170,12 @@ function circumstances(metricName: string, { observed, expected, streams }: Effe
 
 /** Whether less of a resource is used: not where all of it is given back, as by what has stopped, nor where it is what remains. */
 function isLessUsed(metricName: string, observed: number, expected: number): boolean {
-  return factsOf(metricName).isResource && kindOfName(metricName) !== "remaining" && observed < expected && Math.abs(observed) > NOTHING_SHARE * Math.abs(expected);
+  return (
+    factsOf(metricName).isResource &&
+    kindOfName(metricName) !== "remaining" &&
+    observed < expected &&
+    Math.abs(observed) > NOTHING_SHARE * Math.abs(expected)
+  );
 }
 
 /** From when on it counts how long a finding lasts. */

@@ -99,7 +99,12 @@ export class IncidentRun {
   #decide(anomaly: Anomaly, before: Anomaly | undefined, nowMs: number): void {
     this.#open.set(openKeyOf(anomaly), anomaly.id);
     const last = this.#decisions.get(anomaly.id) ?? null;
-    if (before !== undefined && !mayChangeDecision({ before, after: anomaly, reached: last?.reached === true }, nowMs) && !this.#isFarWorse(anomaly, nowMs)) return;
+    if (
+      before !== undefined &&
+      !mayChangeDecision({ before, after: anomaly, reached: last?.reached === true }, nowMs) &&
+      !this.#isFarWorse(anomaly, nowMs)
+    )
+      return;
     const kind: Finding["kind"] = before === undefined ? "opened" : "raised";
     const { raised, ...own } = this.#fire(findingOf(anomaly, kind, last, nowMs));
     for (const outcome of [own, ...raised]) this.#keep(outcome);

@@ -81,7 +81,12 @@ export class AlertDraft {
       return { anomaly, raised: [] };
     }
     const isReopened = before !== undefined && before.resolvedAtMs !== null;
-    if (before !== undefined && !isReopened && !mayChangeDecision({ before, after: anomaly, reached: hasReached(before) }, this.#nowMs) && !this.#isFarWorse(anomaly)) {
+    if (
+      before !== undefined &&
+      !isReopened &&
+      !mayChangeDecision({ before, after: anomaly, reached: hasReached(before) }, this.#nowMs) &&
+      !this.#isFarWorse(anomaly)
+    ) {
       this.#restate(anomaly, before);
       return { anomaly, raised: [] };
     }

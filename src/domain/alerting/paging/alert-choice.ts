@@ -62,12 +62,12 @@ export function memberUpdate(finding: Finding, tier: Tier, known: Alert): string
   const { kind, metricName, explanation } = finding;
   if (known.services.length > 0) return null;
   const isHigh = tier === "high" && doublingsOf(finding) !== undefined;
-  const isKnown = isHigh ? hasToldOf(known, metricName) : kind === "raised" || speaksOf(known, metricName);
+  const isKnown = isHigh ? hasHeardOf(known, metricName) : kind === "raised" || speaksOf(known, metricName);
   return !isKnown && hasUpdatesLeft(known, isHigh) ? `also ${metricName}: ${explanation}` : null;
 }
 
 /** Whether people were told of the metric, which is more than that the alert has it. */
-function hasToldOf({ peak, notifiedEffects }: Alert, metricName: string): boolean {
+function hasHeardOf({ peak, notifiedEffects }: Alert, metricName: string): boolean {
   const base = baseNameOf(metricName);
-  return (notifiedEffects ?? [peak]).some((told) => baseNameOf(told.metricName) === base);
+  return (notifiedEffects ?? [peak]).some((heard) => baseNameOf(heard.metricName) === base);
 }
