@@ -66,7 +66,7 @@ export function findingOf(anomaly: Anomaly, kind: Finding["kind"], before: Decid
 }
 
 /** Severity of an anomaly at this time, by itself: without what other detectors say of its service. */
-export function severityOfAnomaly(anomaly: Anomaly, atMs: number): Tier {
+function severityOfAnomaly(anomaly: Anomaly, atMs: number): Tier {
   return severityOf(weighed(anomaly), atMs);
 }
 
