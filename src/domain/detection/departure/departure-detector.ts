@@ -7,7 +7,7 @@ import { FarOnsets } from "./far-onsets.ts";
 import { type Departure, KNOWN_DEPARTURES_WORDS, KnownDepartures, type KnownReason, MORE_DEPARTURES_WORDS } from "./known-departures.ts";
 import { LEARNED_SEASON_WORDS, LearnedSeason } from "./learned-season.ts";
 import { LOCAL_LEVELS_WORDS, LocalLevels, mix, SD_PER_MEAN_DEVIATION } from "./local-levels.ts";
-import { hasStayed, isTaken } from "./new-level.ts";
+import { hasShownLevel, hasStayed, isTaken } from "./new-level.ts";
 import { OWN_TAIL_WORDS } from "./own-tail.ts";
 import { OwnTails } from "./own-tails.ts";
 import { pagesPerValue, shareOfOne } from "./page-budget.ts";
@@ -18,8 +18,7 @@ import type { ValueMoment } from "./value-moment.ts";
 import { ValueSteps } from "./value-steps.ts";
 import { isYoung, YOUNG_CHANCE, type YoungDeparture } from "./young-departure.ts";
 
-/** Standard deviations below which nothing is a departure, whatever the tail. */
-const DEPARTURE_MIN = 5.5;
+const DEPARTURE_MIN = 5.5; // standard deviations below which nothing is a departure, whatever the tail
 /** Values before which nothing departs. */
 export const DEPARTING_VALUES = 14;
 /** A departure is over after so many values in a row that are nearer than this share of the bar. */
@@ -28,28 +27,20 @@ const NEAR_VALUES = 3;
 /** A learned season speaks where it is off by less than half of what other forecasts are. */
 const SEASON_SHARE = 0.5;
 const SEASON_SPREAD_SHARE = 0.25;
-/** One that is off by less than this share knows better than a step that the series has taken before. */
-const SHARP_SEASON_SHARE = 0.1;
-/** One that is off by no more than so many times as much is heard beside them. */
-const CREDIBLE_SHARE = 1.5;
-/** The sd is at least this share of that of all errors: series that are mostly still have bursts which are nothing new. */
-const LONG_SD_SHARE = 0.2;
+const SHARP_SEASON_SHARE = 0.1; // below which it knows better than a step that the series has taken before
+const CREDIBLE_SHARE = 1.5; // up to which it is heard beside them
+const LONG_SD_SHARE = 0.2; // of that of all errors the sd is at least: series that are mostly still have bursts which are nothing new
 const LONG_WEIGHT = 1 / 3000;
 const LONG_CLIP = 6;
 const SD_RELATIVE_MIN = 1e-3;
 const SD_MIN = 1e-9;
-/** Share of a step to a level that the series has had, of which its values may stray there until they have shown what they do. */
-const STEP_SPREAD_SHARE = 0.1;
-/** Share of what was expected below which a move of a series that hardly strays is too small to matter. */
-const SMALL_MOVE_SHARE = 0.05;
-/** A habit of an hour may last so long, as `longer` says of minutes. */
-const BRIEF_MS_MAX = 1.5 * HOUR_MS;
-/** Multiple of the bar from which on a departure is reported at once while a new instance warms up, or on an unusual day. */
-const LENIENT_BAR = 3;
+const STEP_SPREAD_SHARE = 0.1; // of a step to a level that it has had: its values may stray so there until they have shown what they do
+const SMALL_MOVE_SHARE = 0.05; // of what was expected: less is too small to matter, of a series that hardly strays
+const BRIEF_MS_MAX = 1.5 * HOUR_MS; // a habit of an hour may last so long, as `longer` says of minutes
+const LENIENT_BAR = 3; // bars from which on a departure is reported at once while a new instance warms up, or on an unusual day
 const PEAK_VALUES = 30;
 
-/** Numbers of the head. */
-const COUNT = 0;
+const COUNT = 0; // of the head
 const LONG_VARIANCE = 5;
 const STATE = 6;
 const NEAR = 7;
@@ -281,8 +272,9 @@ export class DepartureDetector {
     const paired = this.#paired;
     this.#isOfSeason = paired.error < SHARP_SEASON_SHARE * this.#levels.error;
     this.#compare(value, paired.expected, paired.spread);
-    this.#isRow = Math.abs(this.size) < DEPARTURE_MIN && paired.isRowOff(moment, timeMs, this.sd);
-    if (!this.#isRow) return;
+    const isFar = Math.abs(this.size) >= DEPARTURE_MIN;
+    this.#isRow = isFar ? paired.isRowFar(moment, timeMs, DEPARTURE_MIN * this.sd) : paired.isRowOff(moment, timeMs, this.sd);
+    if (isFar || !this.#isRow) return;
     this.sd = paired.rowSd;
     this.size = paired.rowMean / this.sd;
     this.#isRow = !this.#tails.to(this.size).reaches(DEPARTURE_MIN);
@@ -482,6 +474,7 @@ export class DepartureDetector {
     const isStrange = isIncident && !(words[STATE] === KNOWN && this.#season.hasEvents(intervalMs)); // what is known belongs to such a season
     const count = (words[COUNT] as number) + 1;
     words[COUNT] = count;
+    if (isYoung(count - 1, intervalMs) && !isYoung(count, intervalMs) && !this.isOpen) this.#comeOfAge(count);
     // What comes back by the clock, and what goes on, says nothing of the noise; that a short departure has come again does.
     if (this.known === "short_lived") this.#tails.add(this.size);
     else if (!isIncident && count > 1 && !this.isSmallMove) this.#tails.learn(this.size, DEPARTURE_MIN);
@@ -496,5 +489,12 @@ export class DepartureDetector {
     this.#season.learn(timeMs, value, { count, intervalMs, isIncident: isStrange, errorMax });
     this.#paired.learn(count, isIncident && this.#paired.isFormed, errorMax, newest);
     if (this.#steps.learn(value, count, isIncident, this.#newest.counts)) this.#known.holdsLevel(value, timeMs);
+  }
+
+  /** A series without a level strays by what all of its values do. */
+  #comeOfAge(count: number): void {
+    if (hasShownLevel(count, this.#levels.learned, this.#onsets.times(count))) return;
+    this.#words[STATE] = AT_REST;
+    this.#levels.restart(this.#season.mean, this.#season.sd / SD_PER_MEAN_DEVIATION);
   }
 }

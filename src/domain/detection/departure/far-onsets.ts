@@ -32,6 +32,11 @@ export class FarOnsets {
     shares[BELOW] = mix(shares[BELOW] as number, size <= -far && before > -far ? 1 : 0, weight);
   }
 
+  /** How often it went to the side to which it did so more often, within `count` values that are all of its own: no more of them than a share remembers. */
+  times(count: number): number {
+    return count * Math.max(...this.#shares);
+  }
+
   /** Whether values together are as rare as one of this probability. Where the series goes far out with one of r values, k of them have r^k; of a heavy tail, each must be as far as what it passes with the k-th root. */
   areRare({ side, most, probability, far, sizeOf }: RowOfValues, tail: OwnTail): boolean {
     let farOut = 0;

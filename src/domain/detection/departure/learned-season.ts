@@ -106,6 +106,15 @@ export class LearnedSeason {
     return this.#spreads[this.#bin] ?? 0;
   }
 
+  /** Of all values of late, those of incidents too. */
+  get mean(): number {
+    return this.#words[MEAN] as number;
+  }
+
+  get sd(): number {
+    return Math.sqrt(this.#words[VARIANCE] as number);
+  }
+
   /** The period is none of the clock's. */
   get #isOwn(): boolean {
     return this.periodMs !== 0 && this.#words[ANCHOR] !== 0;
@@ -120,7 +129,7 @@ export class LearnedSeason {
   /** Finds the part of the period that a value of this time belongs to, which has come by such a jump, or 0: an edge at about its time begins the period. */
   lookUp(timeMs: number, intervalMs: number, jump: number): void {
     const period = this.periodMs;
-    const bar = EDGE * Math.sqrt(this.#words[VARIANCE] as number);
+    const bar = EDGE * this.sd;
     this.#edge = bar > 0 && Math.abs(jump) >= bar ? Math.sign(jump) : 0;
     this.#bin = -1;
     if (period === 0) return;
@@ -150,7 +159,7 @@ export class LearnedSeason {
    */
   isMissedBy(newest: RecentValues, timeMs: number, intervalMs: number, sds: number): boolean {
     if (this.#bin < 0 || !this.hasEvents(intervalMs) || (this.#words[VALUES] as number) <= MISSED_PERIODS_MIN * this.#bins) return false;
-    const swing = Math.sqrt(this.#words[VARIANCE] as number);
+    const swing = this.sd;
     if ((this.#words[ERROR] as number) > MISSED_ERROR_SHARE * swing) return false;
     let [side, off, bar] = [0, 0, 0];
     for (let back = 0; back < MISSED_VALUES; back++) {
@@ -271,7 +280,7 @@ export class LearnedSeason {
   #isRise(deviation: number): boolean {
     const isUp = this.#state === UP;
     if (isUp && deviation < 0) this.#words[STATE] = (this.#words[STATE] as number) - UP;
-    if (isUp || deviation <= RISE * Math.sqrt(this.#words[VARIANCE] as number)) return false;
+    if (isUp || deviation <= RISE * this.sd) return false;
     this.#words[STATE] = (this.#words[STATE] as number) + UP;
     return true;
   }

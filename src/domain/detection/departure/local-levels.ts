@@ -50,6 +50,11 @@ export class LocalLevels {
     return this.#speaks < SLOW_OF_HOURS ? spread : Math.max(spread, QUICK_SPREAD_SHARE * (this.#words[SPREAD + QUICK] as number));
   }
 
+  /** Values that were learned. */
+  get learned(): number {
+    return this.#words[COUNT] as number;
+  }
+
   get error(): number {
     return this.#words[ERROR + this.#speaks] as number;
   }

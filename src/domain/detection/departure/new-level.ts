@@ -1,8 +1,12 @@
-// When a departure that goes on is the new level: after it has stayed for long, or once somebody takes it for the usual one.
+// When a departure that goes on is the new level: after it has stayed for long, or once somebody takes it for the usual one; and whether there is a level to depart from.
 import { ACCEPTED_MS, ACCEPTED_VALUES, NOTHING_ACCEPTED_MS } from "../../../core/layout/episode-ends.ts";
 import { RECENT_VALUES } from "../rolling/recent-values.ts";
 import { isFallToNothing } from "./recurrence.ts";
 import type { ValueMoment } from "./value-moment.ts";
+
+/** Share of its values that a series with a level has there, and departures that show that there is none. */
+const OF_LEVEL_SHARE = 2 / 3;
+const DEPARTURES_MIN = 3;
 
 /** A departure that goes on: its values so far, when it began by the clock on the wall, and what was expected before it. */
 export interface LastingDeparture {
@@ -20,4 +24,12 @@ export function hasStayed({ values, startedMs, from }: LastingDeparture, { local
 /** Whether somebody has taken the level of a departure that began then for the usual one. */
 export function isTaken(startedMs: number, { localMs, acceptedMs = 0 }: ValueMoment): boolean {
   return startedMs <= acceptedMs && localMs >= acceptedMs;
+}
+
+/**
+ * Whether a series of so many values has shown a level, of which so many were, before it departed so often: one that has left its level again and again, for more than a
+ * third of the time, has none. A few incidents do not make one of these.
+ */
+export function hasShownLevel(values: number, ofLevel: number, departures: number): boolean {
+  return ofLevel >= OF_LEVEL_SHARE * values || departures < DEPARTURES_MIN;
 }

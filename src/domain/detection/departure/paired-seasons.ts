@@ -64,6 +64,8 @@ const ROWS = [
   { values: 5, least: 1.5, mean: 3 },
   { values: 9, least: 0.5, mean: 2.4 },
 ] as const;
+/** Values in a row that are all far off to one side: parts which meet an edge too early or late make fewer. */
+const FAR_ROW = 7;
 
 /** Over caller-owned state of PAIRED_SEASONS_DOUBLES numbers, all 0 at the start. */
 export class PairedSeasons {
@@ -201,6 +203,11 @@ export class PairedSeasons {
       if (Math.abs(this.rowMean) >= mean * own) return true;
     }
     return false;
+  }
+
+  /** Whether the newest values in a row are all off by so much to one side: they say together what the tail of single values, which edges have made, says of none. */
+  isRowFar({ newest, intervalMs }: Pick<ValueMoment, "newest" | "intervalMs">, timeMs: number, far: number): boolean {
+    return this.#row >= FAR_ROW && this.#meanOff(newest, timeMs, intervalMs, FAR_ROW, far) !== 0;
   }
 
   /** Mean of the newest so many values off what was to be expected; 0 where they do not all lie to one side, each by `least`. */

@@ -14,6 +14,8 @@ export const COURSE_SINGLES = FIRST_PART + PARTS;
 
 /** A rise moves the beginning of the period by so much of what it is off, and the period itself: a loop of the second order, in which the noise of rises averages out. */
 const PHASE_WEIGHT = 0.05;
+/** Until then by so much of the mean of all rises so far: the first ones are of a period that was not known as well. */
+const NEWER_WEIGHT = 1.5;
 const PERIOD_WEIGHT = 0.002;
 const FOLLOWED_CYCLES_MIN = 4;
 /** Of what it is off no more than so much of a period counts. */
@@ -111,7 +113,7 @@ export class RepeatedCourse {
     if (periods < 1) return;
     const off = Math.max(-PHASE_MAX * period, Math.min(PHASE_MAX * period, timeMs - beginning - periods * period));
     const cycles = Math.max(FOLLOWED_CYCLES_MIN, this.cycles);
-    this.#doubles[BEGINNING] = beginning + periods * period + Math.max(PHASE_WEIGHT, 1 / cycles) * off;
+    this.#doubles[BEGINNING] = beginning + periods * period + Math.max(PHASE_WEIGHT, NEWER_WEIGHT / cycles) * off;
     this.#doubles[PERIOD_MS] = period + Math.max(PERIOD_WEIGHT, 1 / cycles ** 2) * off;
   }
 
