@@ -22,7 +22,9 @@ import { COLD_SLOTS, DEFINITIONS, SCRATCH, STAGING, STAGING_BYTES } from "../../
 import {
   ARRIVAL_HISTORY,
   ROW_BYTES,
+  ROW_OFFSET,
   ROW_REF,
+  ROW_VALUE,
   SECTION_DEFINE,
   SECTION_MESSAGES,
   SECTION_PACKED_ROWS,
@@ -90,6 +92,11 @@ export interface RowBatch {
   readonly arrivalMs: number;
 }
 
+/** Exponent of an infinity or a NaN, which markers are, in the upper half of a value. */
+const NOT_FINITE = 0x7ff00000;
+/** Rows behind a finding in which a correction of its value is looked for, 1 ns each: those of one sender's series lie near each other. */
+const CORRECTIONS_AHEAD_MAX = 1_024;
+
 /** By slot and side. */
 type EpisodeTail = (slot: number, side: 1 | -1) => LongBaselineSays | undefined;
 
@@ -104,6 +111,9 @@ export class Shard {
   readonly profiles: StreamProfiles;
   /** What is at hand, and the names of its parts. */
   readonly work = new WorkTrace();
+  /** Where the row at hand lies, and where those of its batch end. */
+  #row = 0;
+  #endOfRows = 0;
   /** Which streams came and went last. */
   readonly changes = new StreamChanges();
   readonly items: TracedItems;
@@ -268,10 +278,12 @@ export class Shard {
       done += kernel.applyRows(batch.pointer + done * ROW_BYTES, batch.rows - done, batch.baseMs, batch.arrivalMs);
       const events = kernel.eventsCount();
       if (events === 0) continue;
-      this.work.row = batch.pointer + (done - 1) * ROW_BYTES;
+      this.#row = batch.pointer + (done - 1) * ROW_BYTES;
+      this.work.row = this.#row;
       const only = events === 1 ? kernel.events.kind(0) : 0;
       const isParked = only === EVENT_PARKED;
       if (only === EVENT_NO_COUNTER || (isParked && !this.returns.park(batch.pointer + (done - 1) * ROW_BYTES, batch))) done--;
+      this.#endOfRows = batch.pointer + batch.rows * ROW_BYTES;
       for (let i = 0; i < events; i++) this.#takeEvent(i);
       this.work.row = 0;
       kernel.eventsReset();
@@ -282,10 +294,10 @@ export class Shard {
   }
 
   #learnBatch({ pointer, rows }: RowBatch): void {
-    const { kernel, memory } = this.#dependencies;
+    const { kernel } = this.#dependencies;
     let last = -1;
     for (let row = 0; row < rows; row++) {
-      const slot = kernel.slotOfRef(memory.words[(pointer + row * ROW_BYTES + ROW_REF) >>> 2] as number);
+      const slot = kernel.slotOfRef(this.#cell(pointer + row * ROW_BYTES + ROW_REF));
       if (slot >= 0 && slot < COLD_SLOTS && slot !== last) this.#learnHistory(slot);
       last = slot;
     }
@@ -313,7 +325,26 @@ export class Shard {
     else if (event.kind === EVENT_REPLACE) this.#replace(event);
     else if (event.kind === EVENT_ENDED) this.endEpisodes(event.slot);
     else if (event.kind === EVENT_NO_COUNTER) this.#restart(event.slot, gaugeOf(this.#dependencies.kernel.records.flags(event.slot)));
+    else if (event.kind === EVENT_OPEN && this.#isCorrectedBehind()) endEpisodes(this.#dependencies.kernel, event.slot);
     else if (event.kind === EVENT_OPEN || event.kind === EVENT_UPDATE || event.kind === EVENT_CLOSE) this.#report(event);
+  }
+
+  /** Whether another value of the same time follows the row at hand in its batch, as where two senders have one series: what is corrected at once is no finding. */
+  #isCorrectedBehind(): boolean {
+    const at = this.#row;
+    const end = Math.min(this.#endOfRows, at + CORRECTIONS_AHEAD_MAX * ROW_BYTES);
+    const isSame = (row: number, part: number) => this.#cell(row + part) === this.#cell(at + part);
+    for (let row = at + ROW_BYTES; row < end; row += ROW_BYTES) {
+      if (!isSame(row, ROW_REF) || !isSame(row, ROW_OFFSET)) continue;
+      const isNumber = (this.#cell(row + ROW_VALUE + 4) & NOT_FINITE) !== NOT_FINITE;
+      if (isNumber && !(isSame(row, ROW_VALUE) && isSame(row, ROW_VALUE + 4))) return true;
+    }
+    return false;
+  }
+
+  /** The unsigned 32-bit number at an address of shared memory. */
+  #cell(address: number): number {
+    return this.#dependencies.memory.words[address >>> 2] as number;
   }
 
   /** The kernel takes such a chunk itself, except of history, which is looked at before, and where it does not fit the block. */
