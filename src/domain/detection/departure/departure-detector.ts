@@ -19,15 +19,14 @@ import { ValueSteps } from "./value-steps.ts";
 import { isYoung, YOUNG_CHANCE, type YoungDeparture } from "./young-departure.ts";
 
 const DEPARTURE_MIN = 5.5; // standard deviations below which nothing is a departure, whatever the tail
-/** Values before which nothing departs. */
-export const DEPARTING_VALUES = 14;
+export const DEPARTING_VALUES = 14; // before which nothing departs
 /** A departure is over after so many values in a row that are nearer than this share of the bar. */
 const NEAR_SHARE = 0.5;
 const NEAR_VALUES = 3;
-/** A learned season speaks where it is off by less than half of what other forecasts are. */
-const SEASON_SHARE = 0.5;
+const SEASON_SHARE = 0.5; // of what other forecasts are off by, below which a learned season speaks
 const SEASON_SPREAD_SHARE = 0.25;
 const SHARP_SEASON_SHARE = 0.1; // below which it knows better than a step that the series has taken before
+const FAR_ROW_SHARE = 0.25; // below which rows of two periods are told beside the tail of single values
 const CREDIBLE_SHARE = 1.5; // up to which it is heard beside them
 const LONG_SD_SHARE = 0.2; // of that of all errors the sd is at least: series that are mostly still have bursts which are nothing new
 const LONG_WEIGHT = 1 / 3000;
@@ -273,7 +272,8 @@ export class DepartureDetector {
     this.#isOfSeason = paired.error < SHARP_SEASON_SHARE * this.#levels.error;
     this.#compare(value, paired.expected, paired.spread);
     const isFar = Math.abs(this.size) >= DEPARTURE_MIN;
-    this.#isRow = isFar ? paired.isRowFar(moment, timeMs, DEPARTURE_MIN * this.sd) : paired.isRowOff(moment, timeMs, this.sd);
+    const far = paired.error < FAR_ROW_SHARE * this.#levels.error ? DEPARTURE_MIN * this.sd : Number.POSITIVE_INFINITY;
+    this.#isRow = isFar ? paired.isRowFar(moment, timeMs, far) : paired.isRowOff(moment, timeMs, this.sd);
     if (isFar || !this.#isRow) return;
     this.sd = paired.rowSd;
     this.size = paired.rowMean / this.sd;
