@@ -7,13 +7,13 @@ import type { Finding } from "./finding.ts";
 /** Doublings beyond what was said last from which on it is news: four times as much of the usual, or half of the whole way of what has an end. */
 const FAR_WORSE_DOUBLINGS = 2;
 
-/** Whether people who know of the alert have heard of the metric when it was far less. */
+/** Whether people who know of the alert have heard of the metric when it was far less, which is asked where it is high by now. */
 export function isFarWorse(finding: Pick<Weighed, "metricName" | "effect">, known: Alert): boolean {
   if (!isFiring(known) || known.pages === 0 || known.heldBy !== null || known.services.length > 0) return false;
   const said = known.notifiedEffects?.find(({ metricName }) => metricName === finding.metricName);
   const doublings = doublingsOf(finding);
   if (said === undefined || doublings === undefined || doublings < said.doublings + FAR_WORSE_DOUBLINGS) return false;
-  return hasUpdatesLeft(known);
+  return hasUpdatesLeft(known, true);
 }
 
 /** What they are told of it. */

@@ -1,5 +1,6 @@
 // A noisy alert that people know of has told them of all that it may: what is high behind it, such as a disk that is full, is still told.
 import { describe, expect, it } from "vitest";
+import type { EngineFrame } from "../../../../src/core/protocol/coordinator-frame.ts";
 import { episode, Rig } from "../../../support/coordinator-rig.ts";
 
 const MINUTE = 60_000;
@@ -17,17 +18,20 @@ const disk = (observed: number, transition: "open" | "update") =>
     verdict: { observed, expected: 46e6, threshold: 3, baseline: { n: 81, sd: 0 }, gates },
   });
 
-async function noisy() {
+async function noisy(first: readonly EngineFrame[] = []) {
   const rig = await Rig.open();
   await rig.take(episode({ z: 9, verdict: { observed: 900, expected: 100, threshold: 3, baseline: { n: 120, sd: 4 }, gates } }));
   const [{ alert_id }] = (await rig.ask("alerts")).body.alerts;
+  await rig.take(...first);
   for (let i = 0; i < 14; i++) {
     rig.nowMs += MINUTE;
     await rig.take(noise(`noise_${i}`));
   }
   const notes = async (): Promise<string[]> => {
     const { history } = (await rig.ask("alert", {}, { alert_id })).body;
-    return history.filter(({ change }: { change: string }) => change === "updated").map(({ note }: { note: string }) => note);
+    return history
+      .filter(({ change }: { change: string }) => change === "updated" || change === "worse")
+      .map(({ note }: { note: string }) => note);
   };
   return { rig, notes };
 }
@@ -46,5 +50,13 @@ describe("a problem in a noisy alert", () => {
     rig.nowMs += MINUTE;
     await rig.take(disk(0, "update"));
     expect(await notes()).toHaveLength(11);
+  });
+
+  it("is told as far worse where people have heard of the metric while it was mild, as of another disk", async () => {
+    const { rig, notes } = await noisy([disk(40e6, "open")]);
+    expect(await notes()).toHaveLength(10);
+    expect((await notes())[0]).toBe(`also ${DISK}: was ${40e6}`);
+    await rig.take(disk(0, "update"));
+    expect((await notes()).slice(10)).toEqual([`${DISK} is far worse: was 0`]);
   });
 });
