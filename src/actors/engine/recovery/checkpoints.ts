@@ -75,13 +75,6 @@ export interface CheckpointsDependencies {
   readonly endSegment: () => boolean;
 }
 
-/** What the start has found stored, and made of it. */
-export interface RestoredState {
-  readonly bytes: number;
-  /** Partitions whose checkpoints stand for all that there is of them: the logs held nothing more. */
-  readonly whole: Iterable<{ readonly partition: number; readonly handledSum: number }>;
-}
-
 /** A checkpoint under way. */
 interface Draft {
   readonly partition: Partition;
@@ -107,7 +100,7 @@ export class Checkpoints {
   readonly #writer: PartitionStateWriter;
   /** The frame of a part, on its way into the ring. */
   readonly #frame = new ByteSink();
-  /** By partition: what its last checkpoint covers, and the sum of what handlers kept then, which changes with time alone. */
+  /** By partition: what its last checkpoint since the start covers (an older one keeps an older log), and the sum of what handlers kept then, which changes with time alone. */
   readonly #covered = new Map<number, { readonly vector: readonly LogPosition[]; readonly handledSum: number }>();
   #draft: Draft | undefined;
   #next = 0;
@@ -136,11 +129,11 @@ export class Checkpoints {
   #markedMs = 0;
   #marked: LogPosition = { segment: -1, offset: 0 };
 
-  constructor(options: CheckpointsOptions, dependencies: CheckpointsDependencies, restored: RestoredState) {
+  constructor(options: CheckpointsOptions, dependencies: CheckpointsDependencies, restoredBytes = 0) {
     const { kernel, memories } = dependencies;
     this.#options = options;
     this.#dependencies = dependencies;
-    this.#allowanceBytes = restored.bytes;
+    this.#allowanceBytes = restoredBytes;
     this.#writer = new PartitionStateWriter({
       kernel,
       cold: dependencies.shard.cold,
@@ -152,8 +145,6 @@ export class Checkpoints {
       (partition) => engineOf(partition, options.engines) === options.engine,
     );
     this.#left = this.#owned.length;
-    const vector = this.#vector();
-    for (const { partition, handledSum } of restored.whole) this.#covered.set(partition, { vector, handledSum });
   }
 
   /** Begins a checkpoint when one is due by time. To be called now and then. */

@@ -61,10 +61,10 @@ function* piecesOf(handlers: Iterable<MessageHandler>, partition: number): Gener
 }
 
 /** Sum of no pieces. */
-export const NOTHING_HANDLED = 0;
+const NOTHING_HANDLED = 0;
 
 /** Sum of pieces that handlers keep, with one more. */
-export function handledSum(sum: number, kind: number, piece: Uint8Array): number {
+function handledSum(sum: number, kind: number, piece: Uint8Array): number {
   return crc32(piece, (sum + kind) >>> 0);
 }
 

@@ -57,10 +57,9 @@ import type { ColdStream } from "../cold/cold-streams.ts";
 import type { Outbox } from "../report/outbox.ts";
 import type { Shard } from "../shard/shard.ts";
 import { type Definition, type Section, sectionsOf } from "../unit/work-unit.ts";
-import type { RestoredState } from "./checkpoints.ts";
 import type { BlockMarks } from "./left-out.ts";
 import { LogOmissions } from "./log-omissions.ts";
-import { handledSum, NOTHING_HANDLED, readPartitionPart } from "./partition-state.ts";
+import { readPartitionPart } from "./partition-state.ts";
 import { ReplayedRefs } from "./replayed-refs.ts";
 
 /** A log block as the merge of all lanes yields it. */
@@ -146,9 +145,6 @@ export class Recovery {
   #block: ReplayBlock | undefined;
   /** End of the last block of each lane, in the epoch being read, that was not sent before, and what was accepted by those blocks. */
   readonly #sentAgain = new Map<number, { end: LogPosition; readonly usage: UsageTally }>();
-  /** By partition: sum of what handlers had kept. */
-  readonly #handledSums = new Map<number, number>();
-  #hasRead = false;
   restoredBytes = 0;
   rows = 0;
   records = 0;
@@ -170,16 +166,6 @@ export class Recovery {
   /** Whether every stored state of this engine's partitions has been restored. */
   get isRestored(): boolean {
     return this.#restoring === this.#options.checkpoints.length;
-  }
-
-  /** Partitions whose stored states are all that there is of them: the logs held nothing that comes behind. */
-  get whole(): RestoredState["whole"] {
-    if (this.#hasRead) return [];
-    return this.#options.checkpoints.map(({ partition }) => ({ partition, handledSum: this.#handledSumOf(partition) }));
-  }
-
-  #handledSumOf(partition: number): number {
-    return this.#handledSums.get(partition) ?? NOTHING_HANDLED;
   }
 
   /** Asks for the next parts of states, a few ahead of what has come. */
@@ -214,10 +200,7 @@ export class Recovery {
       cold: (stream) => this.#coldByNumber.push(this.#restoreCold({ ...stream, partition: checkpoint.partition })),
       ref: (ref, stream, isCold) =>
         refs.set(ref, isCold ? COLD_SLOTS + (this.#coldByNumber[stream] as number) : (this.#slotsByNumber[stream] as number)),
-      handler: (kind, piece) => {
-        this.#handledSums.set(checkpoint.partition, handledSum(this.#handledSumOf(checkpoint.partition), kind, piece));
-        this.#dependencies.shard.restoreHandler(kind, checkpoint.partition, piece);
-      },
+      handler: (kind, piece) => this.#dependencies.shard.restoreHandler(kind, checkpoint.partition, piece),
       chunks: (chunks) => {
         if (!partition.restoreChunks(chunks)) throw new Error("a checkpoint holds chunks that this build cannot read");
       },
@@ -292,7 +275,6 @@ export class Recovery {
 
   /** Applies this engine's share of one block. Whoever calls ends the block in the trace, once all that follows of it is done. */
   apply(block: ReplayBlock): void {
-    this.#hasRead = true;
     this.#dependencies.shard.work.beginBlock(block.epoch, block.lane, block.end);
     if (block.epoch !== this.#epoch) this.#beginEpoch(block.epoch);
     this.#block = block;
