@@ -12,7 +12,7 @@ export const LASTING_MS = 180000; // 3 min
 export const LASTING_VALUES = 4;
 export const LASTING_BASELINE_VALUES = 20;
 
-/** So many values in a row, each so many standard deviations out and away from the mean by so many times it, end a hold at once where the baseline knows as many values as above: single odd values stand alone. */
+/** So many values in a row, each so many standard deviations out and away from the mean by so many times it, end a hold at once: single odd values stand alone. Of fewer values than above they must have been more than nothing. */
 export const EXTREME_VALUES = 2;
 export const EXTREME_SD = 20;
 export const EXTREME_MOVE = 3;

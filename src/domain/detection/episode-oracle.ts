@@ -158,7 +158,8 @@ export class EpisodeOracle {
   }
 
   #isLasting(sample: OracleSample, ratio: number): boolean {
-    if (sample.score.count < LASTING_BASELINE_VALUES) return this.#stays(sample.time) && this.#isExtreme(sample, ratio);
+    const { count, mean, sd } = sample.score;
+    if (count < LASTING_BASELINE_VALUES) return this.#isExtreme(sample, ratio) && (this.#stays(sample.time) || 2 * Math.abs(mean) > sd);
     return this.#stays(sample.time) || this.#isExtreme(sample, ratio);
   }
 

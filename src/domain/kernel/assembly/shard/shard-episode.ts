@@ -232,9 +232,9 @@ function stays(r: usize, time: f64): bool {
   return time - load<f64>(r, SR_BEYOND_SINCE) >= <f64>LASTING_MS;
 }
 
-/** Whether no hold waits for more values: they stay over what a window knows, or some in a row are so far out. What few values know has to be both. */
+/** Whether no hold waits for more values: they stay over what a window knows, or some in a row are so far out. Few values have to be both that were hardly more than nothing. */
 function isLasting(r: usize, time: f64, value: f64, ratio: f64, flags: u32): bool {
-  if (scoreCount < <u32>LASTING_BASELINE_VALUES) return stays(r, time) && isExtreme(r, value, ratio, flags);
+  if (scoreCount < <u32>LASTING_BASELINE_VALUES) return isExtreme(r, value, ratio, flags) && (stays(r, time) || 2 * abs(scoreMean) > scoreSd);
   return stays(r, time) || isExtreme(r, value, ratio, flags);
 }
 
