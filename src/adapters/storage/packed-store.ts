@@ -147,7 +147,18 @@ export class PackedStore implements KeyValueStore {
     const removals = this.#removals(operations);
     const all = removals.size === 0 ? operations : [...operations, ...[...removals.values()].flat()];
     const commit = () => this.#store.commit(all, options);
-    return [...removals.keys()].reduce((inner, packed) => () => packed.write(inner), commit)();
+    if (removals.size === 0) return commit();
+    return this.#writeAlone([...removals.keys()].reduce((inner, packed) => () => packed.write(inner), commit)());
+  }
+
+  /** Has all other commits wait for packs that are written by what was read of them before: of two that take a row out each, one would put the other's back. */
+  async #writeAlone(packs: Promise<void>): Promise<void> {
+    this.#packing = packs;
+    try {
+      await packs;
+    } finally {
+      this.#packing = undefined;
+    }
   }
 
   async deleteRange(table: string, from: Uint8Array, to: Uint8Array, limitPerStep: number): Promise<number> {
@@ -198,12 +209,7 @@ export class PackedStore implements KeyValueStore {
       ...pieces.map((piece): StoreOperation => ({ table: packs, key: (piece[0] as StoreEntry).key, value: packRows(piece) })),
       ...rows.map(({ key }): StoreOperation => ({ table, key, value: undefined })),
     ];
-    this.#packing = packed.write(() => this.#store.commit(operations, { flushLater: true }));
-    try {
-      await this.#packing;
-    } finally {
-      this.#packing = undefined;
-    }
+    await this.#writeAlone(packed.write(() => this.#store.commit(operations, { flushLater: true })));
   }
 
   /** Rows from a key on. */

@@ -60,7 +60,25 @@ const ACTION = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("kill" as const) }) },
 );
 
+/** One whose commits take a while, as a disk's do. */
+class SlowStore extends MemoryStore {
+  override async commit(...given: Parameters<MemoryStore["commit"]>): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    return super.commit(...given);
+  }
+}
+
 describe("packed store", () => {
+  it("lets go each row that is deleted while another of its pack is", async () => {
+    const store = packedOver(new SlowStore({ tables: TABLES }));
+    await store.commit(Array.from({ length: 2 * PACK_DUE_ROWS }, (_, number) => put(number, bytesOf(number))));
+    await pack(store);
+    const rows = store.range("rows", ALL);
+    const deleted = rows.slice(0, 4).map(({ key }) => store.commit([{ table: "rows", key, value: undefined }]));
+    await Promise.all(deleted);
+    expect(shown(store.range("rows", ALL))).toEqual(shown(rows.slice(4)));
+  });
+
   it("reads as one that is not packed", { timeout: 60_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(
