@@ -111,8 +111,7 @@ export class Shard {
   readonly profiles: StreamProfiles;
   /** What is at hand, and the names of its parts. */
   readonly work = new WorkTrace();
-  /** Where the row at hand lies, and where those of its batch end. */
-  #row = 0;
+  /** Where the rows of the batch at hand end. */
   #endOfRows = 0;
   /** Which streams came and went last. */
   readonly changes = new StreamChanges();
@@ -278,8 +277,7 @@ export class Shard {
       done += kernel.applyRows(batch.pointer + done * ROW_BYTES, batch.rows - done, batch.baseMs, batch.arrivalMs);
       const events = kernel.eventsCount();
       if (events === 0) continue;
-      this.#row = batch.pointer + (done - 1) * ROW_BYTES;
-      this.work.row = this.#row;
+      this.work.row = batch.pointer + (done - 1) * ROW_BYTES;
       const only = events === 1 ? kernel.events.kind(0) : 0;
       const isParked = only === EVENT_PARKED;
       if (only === EVENT_NO_COUNTER || (isParked && !this.returns.park(batch.pointer + (done - 1) * ROW_BYTES, batch))) done--;
@@ -331,7 +329,7 @@ export class Shard {
 
   /** Whether another value of the same time follows the row at hand in its batch, as where two senders have one series: what is corrected at once is no finding. */
   #isCorrectedBehind(): boolean {
-    const at = this.#row;
+    const at = this.work.row;
     const end = Math.min(this.#endOfRows, at + CORRECTIONS_AHEAD_MAX * ROW_BYTES);
     const isSame = (row: number, part: number) => this.#cell(row + part) === this.#cell(at + part);
     for (let row = at + ROW_BYTES; row < end; row += ROW_BYTES) {

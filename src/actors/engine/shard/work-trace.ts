@@ -45,6 +45,10 @@ export class WorkTrace {
   }
 
   /** Address of the row whose event is handled; 0: none. */
+  get row(): number {
+    return this.#row;
+  }
+
   set row(pointer: number) {
     this.#row = pointer;
   }
