@@ -4,6 +4,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
+import { until } from "../support/until.ts";
 import { readPages } from "./holdings.ts";
 
 const KILLS = Number(process.env.REPORT_KILLS ?? 1);
@@ -149,7 +150,7 @@ describe("kill -9 at a random moment of root-cause analysis", () => {
       const server = await bench.start({ ...settings, ENGINES: String(1 + Math.floor(draw(3))) });
       expect(await answers.differences(server)).toEqual([]);
       const used = answers.useUntilItEnds(server);
-      while (answers.resolutions.size === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      await until("the first resolution", () => answers.resolutions.size > 0, Boolean, { patienceMs: PATIENCE_MS, everyMs: 5 });
       await new Promise((resolve) => setTimeout(resolve, LIFE_MS_MIN + draw(LIFE_MS_SPREAD)));
       expect(await server.kill()).toBe("SIGKILL");
       await used;

@@ -9,6 +9,7 @@ import { EngineUnavailableError } from "../../../../src/modules/engines/engine-c
 import { CoordinatorCounters } from "../../../../src/modules/state/coordinator-counters.ts";
 import { CyclePace } from "../../../../src/modules/watchdog/cycle-pace.ts";
 import { Watchdog } from "../../../../src/modules/watchdog/watchdog.ts";
+import { until } from "../../../support/until.ts";
 
 const KEY = "very-secret-key";
 const servers: Server[] = [];
@@ -33,18 +34,14 @@ async function rig(answer: (response: ServerResponse, ping: number) => void) {
   return { heartbeat, pings, lines, server };
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
-}
-
 describe("the heartbeat", () => {
   it("pings once for each completed cycle, and never without a new one", async () => {
     const { heartbeat, pings } = await rig((response) => response.end("ok"));
     heartbeat.cycleCompleted(1);
-    await until(() => heartbeat.lastSuccessSeconds > 0);
+    await until("the heartbeat", () => heartbeat.lastSuccessSeconds > 0);
     heartbeat.cycleCompleted(1);
     heartbeat.cycleCompleted(2);
-    await until(() => pings.length === 2);
+    await until("the heartbeat", () => pings.length === 2);
     expect(pings).toEqual([`GET /${KEY}`, `GET /${KEY}`]);
     expect([heartbeat.sent, heartbeat.failed, heartbeat.lastSuccessSeconds]).toEqual([2, 0, 5]);
   });
@@ -53,9 +50,9 @@ describe("the heartbeat", () => {
     const held: ServerResponse[] = [];
     const { heartbeat, pings } = await rig((response) => void held.push(response));
     for (const cycle of [1, 2, 3, 4]) heartbeat.cycleCompleted(cycle);
-    await until(() => held.length === 1);
+    await until("the heartbeat", () => held.length === 1);
     held[0]?.end();
-    await until(() => held.length === 2);
+    await until("the heartbeat", () => held.length === 2);
     held[1]?.end();
     expect(pings).toHaveLength(2);
     expect(heartbeat.sent).toBe(2);
@@ -69,9 +66,9 @@ describe("the heartbeat", () => {
     });
     for (const cycle of [1, 2, 3]) {
       heartbeat.cycleCompleted(cycle);
-      await until(() => heartbeat.failed + (heartbeat.lastSuccessSeconds > 0 ? 1 : 0) === cycle);
+      await until("the heartbeat", () => heartbeat.failed + (heartbeat.lastSuccessSeconds > 0 ? 1 : 0) === cycle);
     }
-    await until(() => lines.length === 2);
+    await until("the heartbeat", () => lines.length === 2);
     expect(heartbeat.failed).toBe(2);
     expect(lines).toEqual([
       "warn the heartbeat of DEADMAN_HEARTBEAT_URL failed: it was answered with 500; the next cycle tries again",
@@ -111,17 +108,17 @@ describe("the heartbeat", () => {
       },
     );
     watchdog.step();
-    await until(() => heartbeat.lastSuccessSeconds > 0);
+    await until("the heartbeat", () => heartbeat.lastSuccessSeconds > 0);
     hangs = true;
     for (let cycle = 0; cycle < 5; cycle++) {
       clock.ms += 60_000;
       watchdog.step();
-      await until(() => watchdog.facts().failures === cycle + 1);
+      await until("the heartbeat", () => watchdog.facts().failures === cycle + 1);
     }
     expect(pings).toHaveLength(1);
     hangs = false;
     clock.ms += 60_000;
     watchdog.step();
-    await until(() => pings.length === 2);
+    await until("the heartbeat", () => pings.length === 2);
   });
 });

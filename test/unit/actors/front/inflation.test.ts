@@ -11,6 +11,7 @@ import {
   INFLATIONS_WAITING_MAX,
 } from "../../../../src/core/config/body-limits.ts";
 import { DECOMPRESSED_BYTES_MAX, SMALL_BODY_BYTES_MAX } from "../../../../src/core/config/limits.ts";
+import { until } from "../../../support/until.ts";
 
 const MIB = 1024 * 1024;
 const { gzipSync } = zlib;
@@ -97,7 +98,7 @@ it("a tenant with many large bodies neither fills the queue nor keeps others wai
   expect(inflations.count).toBe(most + 4);
   await Promise.all(all);
   expect(order.filter((tenant) => tenant === 1).length).toBeLessThanOrEqual(4 * INFLATING_PER_TENANT_MAX);
-  while (inflations.count > 0) await new Promise((resolve) => setImmediate(resolve));
+  await until("all inflations' ends", () => inflations.count === 0);
   expect(order).toHaveLength(most + 4);
 });
 
@@ -109,7 +110,7 @@ it("small bodies of one tenant fill half of the places at most", async () => {
   const taken = Array.from({ length: INFLATIONS_WAITING_MAX }, () => take(1)).filter(Boolean).length;
   expect(taken).toBe(INFLATIONS_WAITING_MAX / 2);
   expect(take(2)).toBe(true);
-  while (inflations.count > 0) await new Promise((resolve) => setImmediate(resolve));
+  await until("all inflations' ends", () => inflations.count === 0);
   expect(done).toEqual(Array.from({ length: taken + 1 }, () => true));
 });
 

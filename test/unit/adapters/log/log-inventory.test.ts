@@ -2,7 +2,6 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { lostLog } from "../../../../src/actors/coordinator/loop/lost-log.ts";
 import { FlushRounds } from "../../../../src/adapters/log/flush-rounds.ts";
@@ -13,6 +12,7 @@ import { logDirectory, type Meta } from "../../../../src/adapters/log/meta-file.
 import { closeFolder } from "../../../../src/adapters/log/private-folder.ts";
 import { findData } from "../../../../src/server/found-data.ts";
 import { MemoryDisk } from "../../../support/memory-log.ts";
+import { until } from "../../../support/until.ts";
 
 const META: Meta = { version: 1, epoch: 2, hasStores: false, seed: "0".repeat(64) };
 const name = (segment: number) => basename(segmentPath("", 1, 0, segment));
@@ -124,12 +124,12 @@ describe("rounds of flushes", () => {
     }, 1);
     rounds.start();
     for (let round = 1; round <= 3; round++) {
-      while (ends.length === 0) await turn();
+      await until("a flush", () => ends.length > 0);
       await new Promise((resolve) => setTimeout(resolve, 5));
       expect(begun).toBe(round);
       ends.shift()?.();
     }
-    while (ends.length === 0) await turn();
+    await until("another flush", () => ends.length > 0);
     const stopped = rounds.stop();
     ends.shift()?.();
     await stopped;
