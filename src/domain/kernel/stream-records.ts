@@ -69,6 +69,8 @@ export interface Correction {
 export class StreamRecords {
   /** All of the memory; a record begins at address(slot). */
   readonly view: DataView;
+  readonly #words: Uint32Array;
+  readonly #doubles: Float64Array;
   readonly #recompute: (slot: number) => void;
   // One ring in order of time, oldest first: filled and written back by a correction.
   readonly #times = new Float64Array(WINDOW_MAX + 1);
@@ -77,6 +79,8 @@ export class StreamRecords {
 
   constructor(buffer: ArrayBufferLike, kernel: { recompute(slot: number): void }) {
     this.view = new DataView(buffer);
+    this.#words = new Uint32Array(buffer);
+    this.#doubles = new Float64Array(buffer);
     this.#recompute = (slot) => kernel.recompute(slot);
   }
 
@@ -251,19 +255,45 @@ export class StreamRecords {
 
   /** Fills times (ms) and values from the oldest on; returns how many. Both arrays hold WINDOW_MAX numbers. */
   readRing(slot: number, times: Float64Array, values: Float64Array): number {
-    const at = this.address(slot);
-    const count = this.view.getUint32(at + SR_COUNT, true);
-    let place = this.view.getUint32(at + SR_HEAD, true);
-    let time = this.view.getFloat64(at + SR_LAST_TIME, true);
-    const valuesAt = this.valuesAddress(slot);
-    const intervalsAt = this.intervalsAddress(slot);
-    for (let i = count - 1; i >= 0; i--) {
-      place = (place === 0 ? WINDOW_MAX : place) - 1;
+    this.readValues(slot, values);
+    return this.readTimes(slot, times);
+  }
+
+  /** Fills times (ms) from the oldest on; returns how many. A third of what the values take with them. The array holds WINDOW_MAX numbers. */
+  readTimes(slot: number, times: Float64Array): number {
+    const count = this.count(slot);
+    const head = this.#head(slot);
+    const older = Math.max(0, count - head);
+    const intervalsAt = this.intervalsAddress(slot) / Uint32Array.BYTES_PER_ELEMENT;
+    const words = this.#words;
+    let time = this.lastTimeMs(slot);
+    let i = count - 1;
+    for (let at = intervalsAt + head - 1; i >= older; i--, at--) {
       times[i] = time;
-      values[i] = this.view.getFloat64(valuesAt + 8 * place, true);
-      time -= this.view.getUint32(intervalsAt + 4 * place, true);
+      time -= words[at]!;
+    }
+    for (let at = intervalsAt + WINDOW_MAX - 1; i >= 0; i--, at--) {
+      times[i] = time;
+      time -= words[at]!;
     }
     return count;
+  }
+
+  /** Fills values from the oldest on; returns how many. The array holds WINDOW_MAX numbers. */
+  readValues(slot: number, values: Float64Array): number {
+    const count = this.count(slot);
+    const head = this.#head(slot);
+    const older = Math.max(0, count - head);
+    const valuesAt = this.valuesAddress(slot) / Float64Array.BYTES_PER_ELEMENT;
+    const doubles = this.#doubles;
+    if (older > 0) values.set(doubles.subarray(valuesAt + WINDOW_MAX - older, valuesAt + WINDOW_MAX));
+    values.set(doubles.subarray(valuesAt + head - count + older, valuesAt + head), older);
+    return count;
+  }
+
+  /** The place of a ring that is written next; what does not stand before it is at the ring's end. */
+  #head(slot: number): number {
+    return this.view.getUint32(this.address(slot) + SR_HEAD, true);
   }
 
   /** Values of the ring later than `sinceMs` and no later than `untilMs`, oldest first; returns how many. Costs what it finds. Both arrays hold WINDOW_MAX numbers. */

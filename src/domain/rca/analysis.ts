@@ -166,9 +166,10 @@ function candidateOf(ranking: Ranking, service: RankedService): Candidate {
 function firstSymptom(series: readonly SeriesEvidence[]): FirstSymptom | null {
   let first: SeriesEvidence | undefined;
   for (const one of series) {
+    if (one.departure.novelty < SYMPTOM_MIN) continue;
     const { kind, harm } = meaningOf(one.metricName);
     const isSymptom = kind === "latency" || kind === "errors" || kind === "dependency";
-    if (!isSymptom || one.departure.novelty < SYMPTOM_MIN || Math.sign(one.departure.shift) !== harm) continue;
+    if (!isSymptom || Math.sign(one.departure.shift) !== harm) continue;
     if (first === undefined || isBefore(one, first)) first = one;
   }
   return first === undefined
@@ -182,7 +183,8 @@ function isBefore(a: SeriesEvidence, b: SeriesEvidence): boolean {
 }
 
 function lookedAt({ series, lines, operations, calls, changes }: IncidentEvidence): LookedAt {
-  const services = new Set([...series, ...lines, ...operations].map(({ serviceId }) => serviceId));
+  const services = new Set<string>();
+  for (const list of [series, lines, operations]) for (const { serviceId } of list) services.add(serviceId);
   return {
     services: services.size,
     series: series.length,

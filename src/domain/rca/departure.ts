@@ -5,7 +5,7 @@
 // has a level and no change, a noisy series a change and no level. About 1 us for 120 values.
 
 import type { Departure } from "./evidence.ts";
-import { medianShift } from "./median-shift.ts";
+import { medianShift, PAST_VALUES_MIN } from "./median-shift.ts";
 
 /** Fewer windows say nothing of what is usual. */
 const WINDOWS_MIN = 6;
@@ -39,6 +39,11 @@ export interface SeriesWindows {
   readonly pastLeads: Float64Array;
   readonly now: Float64Array;
   readonly nowLead: number;
+}
+
+/** Whether a series with so many values before the onset has no departure, whatever they are. */
+export function isTooYoung(valuesBefore: number): boolean {
+  return valuesBefore < PAST_VALUES_MIN;
 }
 
 /** The departure; undefined where there is too little before or nothing since. */

@@ -1,20 +1,80 @@
 // Evidence over several looks at one incident: a ring forgets what was before the onset, so the largest departure that was seen of a series stays.
 import type { SeriesEvidence } from "./evidence.ts";
 
-/** Evidence of series with that of the looks before, where it is larger or no other is to be had. The first look, for which somebody waits, costs nothing. */
+/**
+ * Evidence of series with that of the looks before, where it is larger or no other is to be had. The first look, for which somebody waits, costs nothing, and one that
+ * finds no series neither.
+ */
 export function withEarlier(earlier: readonly SeriesEvidence[], fresh: readonly SeriesEvidence[]): readonly SeriesEvidence[] {
   if (earlier.length === 0) return fresh;
-  const largest = new Map<string, SeriesEvidence>();
-  for (const looked of [earlier, fresh]) {
-    const counts = new Map<string, number>();
+  if (fresh.length === 0) return earlier;
+  const largest = new LargestSeries();
+  largest.take(earlier);
+  largest.take(fresh);
+  return largest.series;
+}
+
+/** Places of one service's series by metric: of those without instance and peer by its name, of the others by all three in one text. */
+interface ServicePlaces {
+  readonly plain: Map<string, number>;
+  readonly split: Map<string, number>;
+}
+
+/** Series of several looks, each once. Those of one name are told apart by their number within a look. */
+class LargestSeries {
+  readonly series: SeriesEvidence[] = [];
+  readonly #services = new Map<string, ServicePlaces>();
+  /** The second and further ones of a name, by the place of the first and their number. */
+  readonly #repeats = new Map<string, number>();
+  /** By place of a name's first: the last look with the name, and how many of it that look has had. */
+  readonly #looks: number[] = [];
+  readonly #counts: number[] = [];
+  #look = 0;
+
+  take(looked: readonly SeriesEvidence[]): void {
+    this.#look++;
+    let serviceId: string | undefined;
+    let places: ServicePlaces | undefined;
     for (const one of looked) {
-      const name = JSON.stringify([one.serviceId, one.metricName, one.instance, one.peer]);
-      const serial = counts.get(name) ?? 0;
-      counts.set(name, serial + 1);
-      const key = `${serial} ${name}`;
-      const known = largest.get(key);
-      if (known === undefined || known.departure.novelty < one.departure.novelty) largest.set(key, one);
+      if (places === undefined || one.serviceId !== serviceId) {
+        serviceId = one.serviceId;
+        places = this.#placesOf(serviceId);
+      }
+      this.#takeOne(one, places);
     }
   }
-  return [...largest.values()];
+
+  #takeOne(one: SeriesEvidence, { plain, split }: ServicePlaces): void {
+    const isPlain = one.instance === null && one.peer === null;
+    const first = isPlain ? obtained(plain, one.metricName, this.series.length) : obtained(split, splitName(one), this.series.length);
+    const serial = this.#looks[first] === this.#look ? this.#counts[first]! : 0;
+    const place = serial === 0 ? first : obtained(this.#repeats, `${first} ${serial}`, this.series.length);
+    const known = this.series[place];
+    if (known === undefined || known.departure.novelty < one.departure.novelty) this.series[place] = one;
+    this.#looks[place] ??= 0;
+    this.#counts[place] ??= 0;
+    this.#looks[first] = this.#look;
+    this.#counts[first] = serial + 1;
+  }
+
+  #placesOf(serviceId: string): ServicePlaces {
+    const known = this.#services.get(serviceId);
+    if (known !== undefined) return known;
+    const made = { plain: new Map<string, number>(), split: new Map<string, number>() };
+    this.#services.set(serviceId, made);
+    return made;
+  }
+}
+
+/** The number of a key, which is `made` from now on where it has none. */
+function obtained(numbers: Map<string, number>, key: string, made: number): number {
+  const known = numbers.get(key);
+  if (known !== undefined) return known;
+  numbers.set(key, made);
+  return made;
+}
+
+/** Lengths first, so that no two names read alike. */
+function splitName({ metricName, instance, peer }: SeriesEvidence): string {
+  return `${metricName.length} ${instance === null ? "" : instance.length} ${peer === null ? "" : "of"} ${metricName}${instance}${peer}`;
 }

@@ -5,7 +5,7 @@ import { selectPlace } from "../../core/collections/selection.ts";
 import type { Departure } from "./evidence.ts";
 
 /** Fewer values before say nothing of what is usual. */
-const PAST_VALUES_MIN = 6;
+export const PAST_VALUES_MIN = 6;
 /** Windows of the past that are compared with all of it. */
 const PAST_WINDOWS = 12;
 /** From so many values on a window has three. */
@@ -13,6 +13,8 @@ const THREES_MIN = 36;
 /** Shift and spread of ln(1 + |z|) that medians of a few values have by chance, somewhat more than of normal ones. */
 const USUAL_SHIFT = 0.5;
 const USUAL_SPREAD = 0.3;
+/** |z| whose ln(1 + |z|) is below the usual shift, so that its novelty is 0 without a logarithm: half of all that is looked at. */
+const USUAL_Z = 0.648;
 /** From here on a series has departed. */
 const DEPARTED_MIN = 5;
 const MAD_OF_NORMAL = 1.4826;
@@ -32,12 +34,12 @@ export function medianShift(past: Float64Array, now: Float64Array): Departure | 
   const [before, work] =
     past.length + now.length <= VALUES_HELD ? HELD : [new Float64Array(past.length), new Float64Array(past.length + now.length)];
   const count = copyKnown(past, 0, before);
-  const since = copyKnown(now, 0, work);
-  if (count < PAST_VALUES_MIN || since === 0) return undefined;
+  if (count < PAST_VALUES_MIN) return undefined;
   // What grows is further on in the later half.
   const inLaterHalf = copyKnown(now, now.length >> 1, work) || copyKnown(now, 0, work);
+  if (inLaterHalf === 0) return undefined;
   const later = selectPlace(work, inLaterHalf, inLaterHalf >> 1);
-  work.set(before.subarray(0, count));
+  for (let i = 0; i < count; i++) work[i] = before[i]!;
   const centre = selectPlace(work, count, count >> 1);
   let deviations = 0;
   for (let i = 0; i < count; i++) {
@@ -67,6 +69,7 @@ function copyKnown(values: Float64Array, from: number, into: Float64Array): numb
 
 function noveltyOf(off: number, scale: number, isConstant: boolean): number {
   const z = Math.abs(off) / scale;
+  if (z < USUAL_Z) return 0;
   return Math.max(0, (Math.log1p(isConstant ? Math.min(Z_OF_CONSTANT, z) : z) - USUAL_SHIFT) / USUAL_SPREAD);
 }
 

@@ -19,6 +19,8 @@ export const KINDS: readonly MetricKind[] = [
 const KIND_NUMBERS = Object.fromEntries(KINDS.map((kind, number) => [kind, number])) as Readonly<Record<MetricKind, number>>;
 /** Below so many services with a kind, what most have is no common cause. */
 const COMMON_SERVICES_MIN = 5;
+/** A series that says nothing of its service. */
+const NOT_OWN = -1;
 
 /** Novelties of all services. */
 export class NoveltyTable {
@@ -31,15 +33,28 @@ export class NoveltyTable {
   readonly #leading: Array<SeriesEvidence | undefined>;
 
   constructor(series: readonly SeriesEvidence[]) {
+    const numbers = new Map<string, number>();
     // What a series says of one peer is said of that peer alone.
-    const own = series.filter(({ metricName, serviceId, peer }) => !meaningOf(metricName).ofHost && (peer === null || peer === serviceId));
-    this.services = [...new Set(own.map(({ serviceId }) => serviceId))];
-    this.#numbers = new Map(this.services.map((serviceId, number) => [serviceId, number]));
-    this.windows = 1 + own.reduce((most, { departure }) => Math.max(most, departure.past.length), 0);
+    const places = new Int32Array(series.length).fill(NOT_OWN);
+    let windows = 0;
+    for (let i = 0; i < series.length; i++) {
+      const { serviceId, metricName, peer, departure } = series[i]!;
+      if (peer !== null && peer !== serviceId) continue;
+      const { ofHost, kind } = meaningOf(metricName);
+      if (ofHost) continue;
+      const service = numbers.get(serviceId) ?? numbers.size;
+      if (service === numbers.size) numbers.set(serviceId, service);
+      // What callers wait for a peer is all that is known of its own times.
+      places[i] = service * KINDS.length + KIND_NUMBERS[peer === serviceId ? "latency" : kind];
+      if (departure.past.length > windows) windows = departure.past.length;
+    }
+    this.#numbers = numbers;
+    this.services = [...numbers.keys()];
+    this.windows = 1 + windows;
     this.#cells = new Float32Array(this.services.length * KINDS.length * this.windows).fill(Number.NaN);
     this.#leading = new Array(this.services.length * KINDS.length).fill(undefined);
-    for (const one of own) this.#take(one);
-    for (let kind = 0; kind < KINDS.length; kind++) for (let window = 0; window < this.windows; window++) this.#removeCommon(kind, window);
+    for (let i = 0; i < series.length; i++) if (places[i] !== NOT_OWN) this.#take(series[i]!, places[i]!);
+    this.#removeAllCommon();
   }
 
   numberOf(serviceId: string): number | undefined {
@@ -57,28 +72,37 @@ export class NoveltyTable {
     return this.#leading[service * KINDS.length + KIND_NUMBERS[kind]];
   }
 
-  #take(series: SeriesEvidence): void {
-    const { kind: named, harm } = meaningOf(series.metricName);
-    // What callers wait for a peer is all that is known of its own times.
-    const kind = series.peer === series.serviceId ? "latency" : named;
+  #take(series: SeriesEvidence, cell: number): void {
     const { novelty, shift, past } = series.departure;
-    const cell = this.#numbers.get(series.serviceId)! * KINDS.length + KIND_NUMBERS[kind];
     const at = cell * this.windows;
     const cells = this.#cells;
-    const now = harm !== 0 && Math.sign(shift) !== harm ? 0 : novelty;
-    if (!(now <= cells[at]!)) {
-      cells[at] = now;
-      this.#leading[cell] = series;
+    // The way that is bad is asked only of what might count.
+    if (!(novelty <= cells[at]!)) {
+      const { harm } = meaningOf(series.metricName);
+      const now = harm !== 0 && Math.sign(shift) !== harm ? 0 : novelty;
+      if (!(now <= cells[at]!)) {
+        cells[at] = now;
+        this.#leading[cell] = series;
+      }
     }
     for (let i = 0; i < past.length; i++) if (!(past[i]! <= cells[at + 1 + i]!)) cells[at + 1 + i] = past[i]!;
   }
 
-  /** Subtracts the median of the services: what half of them have is of what they share: load, a deployment of all, the clock. */
-  #removeCommon(kind: number, window: number): void {
-    const places = this.services.map((_, service) => (service * KINDS.length + kind) * this.windows + window);
-    const known = places.filter((at) => !Number.isNaN(this.#cells[at]!));
-    if (known.length < COMMON_SERVICES_MIN) return;
-    const common = median(known.map((at) => this.#cells[at]!));
-    for (const at of known) this.#cells[at] = this.#cells[at]! - common;
+  #removeAllCommon(): void {
+    const known = new Float64Array(this.services.length);
+    for (let kind = 0; kind < KINDS.length; kind++) {
+      for (let window = 0; window < this.windows; window++) this.#removeCommon(kind * this.windows + window, known);
+    }
+  }
+
+  /** Subtracts the median of the services: what half of them have is of what they share: load, a deployment of all, the clock. `known` has room for all of them. */
+  #removeCommon(first: number, known: Float64Array): void {
+    const cells = this.#cells;
+    const step = KINDS.length * this.windows;
+    let count = 0;
+    for (let at = first; at < cells.length; at += step) if (!Number.isNaN(cells[at]!)) known[count++] = cells[at]!;
+    if (count < COMMON_SERVICES_MIN) return;
+    const common = median(known.subarray(0, count));
+    for (let at = first; at < cells.length; at += step) cells[at] = cells[at]! - common;
   }
 }

@@ -12,8 +12,11 @@ interface PeerEvidence {
 
 /** The evidence with peers as services of their own, called by those that name them; calls that name a service get an edge to it. */
 export function withPeers(evidence: IncidentEvidence): PeerEvidence {
-  const sending = [...evidence.series, ...evidence.lines, ...evidence.operations];
-  const services = new ServiceNames(new Set([...evidence.senders, ...sending.map(({ serviceId }) => serviceId)]));
+  const sending = new Set(evidence.senders);
+  for (const { serviceId } of evidence.series) sending.add(serviceId);
+  for (const { serviceId } of evidence.lines) sending.add(serviceId);
+  for (const { serviceId } of evidence.operations) sending.add(serviceId);
+  const services = new ServiceNames(sending);
   const traced = new Set(evidence.operations.map(({ serviceId }) => serviceId));
   const calls = evidence.calls.map((call) => ofKnownCallee(call, services, traced));
   const named = new Map(calls.filter(({ callee }) => !services.has(callee)).map(({ callee }) => [hostOf(callee), callee]));
@@ -21,17 +24,31 @@ export function withPeers(evidence: IncidentEvidence): PeerEvidence {
   const addEdge = (caller: string, callee: string) => caller !== callee && edges.set(JSON.stringify([caller, callee]), [caller, callee]);
   for (const [caller, callee] of evidence.edges) addEdge(caller, serviceNamed(callee, services) ?? callee);
   const peers = new Set(named.values());
-  const series: SeriesEvidence[] = [];
-  for (const one of evidence.series) {
-    const peer = one.peer === null ? null : resolved(one.peer, services, named);
-    series.push(one.peer === peer ? one : { ...one, peer });
-    if (peer === null) continue;
+  const withPeer = (one: SeriesEvidence, name: string): readonly SeriesEvidence[] => {
+    const peer = resolved(name, services, named);
+    const own = one.peer === peer ? one : { ...one, peer };
+    if (peer === null) return [own];
     addEdge(one.serviceId, peer);
-    if (services.has(peer)) continue;
+    if (services.has(peer)) return [own];
     peers.add(peer);
-    series.push({ ...one, serviceId: peer, peer });
-  }
+    return [own, { ...one, serviceId: peer, peer }];
+  };
+  const series = withPeerSeries(evidence.series, withPeer);
   return { evidence: { ...evidence, series, calls, edges: [...edges.values()] }, peers };
+}
+
+/** The series, those of calls that name a peer as `withPeer` makes them; the same list where there is none, as on most systems. */
+function withPeerSeries(
+  series: readonly SeriesEvidence[],
+  withPeer: (one: SeriesEvidence, name: string) => readonly SeriesEvidence[],
+): readonly SeriesEvidence[] {
+  if (series.every(({ peer }) => peer === null)) return series;
+  const made: SeriesEvidence[] = [];
+  for (const one of series) {
+    if (one.peer === null) made.push(one);
+    else made.push(...withPeer(one, one.peer));
+  }
+  return made;
 }
 
 /** Calls that series name, with services under their own names; `called` are the callees that spans know. */

@@ -116,8 +116,10 @@ function timelyNovelty(table: NoveltyTable, service: number, kind: MetricKind, w
 function symptomsMs({ series, onsetMs, target, members, edges }: IncidentEvidence): number {
   const joined = joinedWith(edges, target === null ? members : [target.serviceId, ...members]);
   const symptoms = series.filter(({ serviceId, metricName, departure: { novelty, shift } }) => {
+    // Few depart so far, so what they mean is asked of few.
+    if (!(novelty >= SYMPTOM_MIN && joined.has(serviceId))) return false;
     const { kind, harm } = meaningOf(metricName);
-    return joined.has(serviceId) && novelty >= SYMPTOM_MIN && SYMPTOM_KINDS.some((each) => each === kind) && Math.sign(shift) === harm;
+    return SYMPTOM_KINDS.some((each) => each === kind) && Math.sign(shift) === harm;
   });
   const largest = symptoms.reduce((most, { departure }) => Math.max(most, departure.novelty), 0);
   const large = symptoms.filter(({ departure }) => departure.novelty >= LARGE * largest);

@@ -1,14 +1,14 @@
 // Tells the coordinator what this engine holds of an incident: how far each series of a tenant has left what it was (domain/rca/departure.ts), and what its
 // services logged, were asked and took by themselves by minute. One walk goes over the tenant's services in slices of about 0.2 ms, between bodies; an answer has
 // twenty of them, since a message costs as much as 20 series.
-// Sketch: 4 us a stream whose name is known, 15 us else; names of 20,000 streams are kept, 4 MB.
+// Sketch: 0.2 us a stream of which too little is known before the onset, 2 us one whose name is known, 15 us else; names of 20,000 streams are kept, 4 MB.
 import { WINDOW_MAX } from "../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { EvidenceAnswer, EvidenceQuery, LineCounts, RequestCounts, RingValues } from "../../../core/protocol/evidence.ts";
 import { MINUTE_MS } from "../../../core/time/durations.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { EvidenceMinutes } from "../../../domain/logs/minute-counts.ts";
-import { departureOf } from "../../../domain/rca/departure.ts";
+import { departureOf, isTooYoung } from "../../../domain/rca/departure.ts";
 import { SeriesPacker } from "../../../domain/rca/evidence-packing.ts";
 import { type MetricKind, meaningOf, peerOf } from "../../../domain/rca/metric-kind.ts";
 import { type NamedOperations, operationMinutes, packOperation } from "../../../domain/rca/operation-packing.ts";
@@ -36,6 +36,8 @@ const COUNTED_OTHERWISE = new Set(["log.template"]);
 const RING_VALUES_MIN = 24;
 const REQUESTS = "service.requests";
 const ERRORS = "service.errors";
+const REQUESTS_MARK = Buffer.from(JSON.stringify(REQUESTS));
+const ERRORS_MARK = Buffer.from(JSON.stringify(ERRORS));
 
 export interface EvidenceWalkDependencies {
   readonly kernel: ShardKernel;
@@ -225,11 +227,16 @@ export class EvidenceWalk {
   #look(slot: number, service: ServiceAtHand, query: EvidenceQuery, found: Found): void {
     const { records } = this.#dependencies.kernel;
     if (records.lastTimeMs(slot) < query.onsetMs) return;
+    const count = records.readTimes(slot, this.#times);
+    // Of most series on a young system, and of one whose ring has forgotten the onset, nothing is to be found: neither name nor values are read.
+    const isYoung = isTooYoung(this.#countBefore(query.onsetMs, count));
+    if (isYoung && !this.#isCounted(slot)) return;
     const name = this.#name(slot);
     if (name.environment !== query.environment || COUNTED_OTHERWISE.has(name.metricName)) return;
-    const count = records.readRing(slot, this.#times, this.#values);
+    records.readValues(slot, this.#values);
     if (name.metricName === REQUESTS) this.#byMinute(count, service.requests);
     if (name.metricName === ERRORS) this.#byMinute(count, service.errors);
+    if (isYoung) return;
     const cut = ringWindows(this.#times, this.#values, count, query);
     const departure = cut === undefined ? undefined : departureOf(cut.windows);
     if (cut === undefined || departure === undefined) return;
@@ -239,6 +246,21 @@ export class EvidenceWalk {
     }
     const onsetMs = this.#times[cut.start + departure.onsetAt]!;
     this.#packer.add({ name: name.number, departure, onsetMs, intervalMs: lastInterval(this.#times, count) });
+  }
+
+  /** Values at hand that are from before a time. */
+  #countBefore(timeMs: number, count: number): number {
+    let before = count;
+    while (before > 0 && this.#times[before - 1]! >= timeMs) before--;
+    return before;
+  }
+
+  /** Whether a stream counts a service's requests or errors, told without making its name. */
+  #isCounted(slot: number): boolean {
+    const known = this.#names.get(slot);
+    if (known !== undefined) return known.metricName === REQUESTS || known.metricName === ERRORS;
+    const { services } = this.#dependencies;
+    return services.isMetricMarked(slot, REQUESTS_MARK) || services.isMetricMarked(slot, ERRORS_MARK);
   }
 
   /** Notes whom a series of calls that still comes names. */
