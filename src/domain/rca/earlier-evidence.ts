@@ -14,8 +14,8 @@ export function withEarlier(earlier: readonly SeriesEvidence[], fresh: readonly 
   return largest.series;
 }
 
-/** Places of one service's series by metric: of those without instance and peer by its name, of the others by all three in one text. */
-interface ServicePlaces {
+/** Numbers of one service's series by metric: of those without instance and peer by its name, of the others by all three in one text. */
+interface ServiceNumbers {
   readonly plain: Map<string, number>;
   readonly split: Map<string, number>;
 }
@@ -23,41 +23,41 @@ interface ServicePlaces {
 /** Series of several looks, each once. Those of one name are told apart by their number within a look. */
 class LargestSeries {
   readonly series: SeriesEvidence[] = [];
-  readonly #services = new Map<string, ServicePlaces>();
-  /** The second and further ones of a name, by the place of the first and their number. */
+  readonly #services = new Map<string, ServiceNumbers>();
+  /** The second and further ones of a name, by the number of the first and their number. */
   readonly #repeats = new Map<string, number>();
-  /** By place of a name's first: the last look with the name, and how many of it that look has had. */
+  /** By number of a name's first: the last look with the name, and how many of it that look has had. */
   readonly #looks: number[] = [];
   readonly #counts: number[] = [];
-  #look = 0;
+  #takes = 0;
 
   take(looked: readonly SeriesEvidence[]): void {
-    this.#look++;
+    this.#takes++;
     let serviceId: string | undefined;
-    let places: ServicePlaces | undefined;
+    let numbers: ServiceNumbers | undefined;
     for (const one of looked) {
-      if (places === undefined || one.serviceId !== serviceId) {
+      if (numbers === undefined || one.serviceId !== serviceId) {
         serviceId = one.serviceId;
-        places = this.#placesOf(serviceId);
+        numbers = this.#numbersOf(serviceId);
       }
-      this.#takeOne(one, places);
+      this.#takeOne(one, numbers);
     }
   }
 
-  #takeOne(one: SeriesEvidence, { plain, split }: ServicePlaces): void {
+  #takeOne(one: SeriesEvidence, { plain, split }: ServiceNumbers): void {
     const isPlain = one.instance === null && one.peer === null;
     const first = isPlain ? obtained(plain, one.metricName, this.series.length) : obtained(split, splitName(one), this.series.length);
-    const serial = this.#looks[first] === this.#look ? this.#counts[first]! : 0;
-    const place = serial === 0 ? first : obtained(this.#repeats, `${first} ${serial}`, this.series.length);
-    const known = this.series[place];
-    if (known === undefined || known.departure.novelty < one.departure.novelty) this.series[place] = one;
-    this.#looks[place] ??= 0;
-    this.#counts[place] ??= 0;
-    this.#looks[first] = this.#look;
+    const serial = this.#looks[first] === this.#takes ? this.#counts[first]! : 0;
+    const number = serial === 0 ? first : obtained(this.#repeats, `${first} ${serial}`, this.series.length);
+    const known = this.series[number];
+    if (known === undefined || known.departure.novelty < one.departure.novelty) this.series[number] = one;
+    this.#looks[number] ??= 0;
+    this.#counts[number] ??= 0;
+    this.#looks[first] = this.#takes;
     this.#counts[first] = serial + 1;
   }
 
-  #placesOf(serviceId: string): ServicePlaces {
+  #numbersOf(serviceId: string): ServiceNumbers {
     const known = this.#services.get(serviceId);
     if (known !== undefined) return known;
     const made = { plain: new Map<string, number>(), split: new Map<string, number>() };

@@ -227,13 +227,12 @@ export class EvidenceWalk {
   #look(slot: number, service: ServiceAtHand, query: EvidenceQuery, found: Found): void {
     const { records } = this.#dependencies.kernel;
     if (records.lastTimeMs(slot) < query.onsetMs) return;
-    const count = records.readTimes(slot, this.#times);
     // Of most series on a young system, and of one whose ring has forgotten the onset, nothing is to be found: neither name nor values are read.
-    const isYoung = isTooYoung(this.#countBefore(query.onsetMs, count));
+    const isYoung = isTooYoung(records.countBefore(slot, query.onsetMs));
     if (isYoung && !this.#isCounted(slot)) return;
     const name = this.#name(slot);
     if (name.environment !== query.environment || COUNTED_OTHERWISE.has(name.metricName)) return;
-    records.readValues(slot, this.#values);
+    const count = records.readRing(slot, this.#times, this.#values);
     if (name.metricName === REQUESTS) this.#byMinute(count, service.requests);
     if (name.metricName === ERRORS) this.#byMinute(count, service.errors);
     if (isYoung) return;
@@ -246,13 +245,6 @@ export class EvidenceWalk {
     }
     const onsetMs = this.#times[cut.start + departure.onsetAt]!;
     this.#packer.add({ name: name.number, departure, onsetMs, intervalMs: lastInterval(this.#times, count) });
-  }
-
-  /** Values at hand that are from before a time. */
-  #countBefore(timeMs: number, count: number): number {
-    let before = count;
-    while (before > 0 && this.#times[before - 1]! >= timeMs) before--;
-    return before;
   }
 
   /** Whether a stream counts a service's requests or errors, told without making its name. */

@@ -56,7 +56,12 @@ describe("evidence of series", () => {
           });
           const onsetMs = times[onsetPlace] ?? at + 1;
           const before = times.filter((time) => time < onsetMs).length;
-          const cut = ringWindows(times, Float64Array.from(ring, ([of]) => of), ring.length, { onsetMs, untilMs: onsetMs + sinceMs });
+          const cut = ringWindows(
+            times,
+            Float64Array.from(ring, ([of]) => of),
+            ring.length,
+            { onsetMs, untilMs: onsetMs + sinceMs },
+          );
           const departure = cut && departureOf(cut.windows);
           expect(isTooYoung(before) && departure !== undefined).toBe(false);
         },
