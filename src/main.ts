@@ -59,6 +59,7 @@ import {
   failedPart,
   fatal,
   type Home,
+  lastInTurn,
   reportFaults,
   task,
 } from "./core/faults/guard.ts";
@@ -383,7 +384,7 @@ class Server {
   #schedulePublish(): void {
     if (this.#publishScheduled) return;
     this.#publishScheduled = true;
-    afterTurn(PUBLISHING, () => {
+    lastInTurn(PUBLISHING, () => {
       this.#publishScheduled = false;
       for (const port of this.#bodyPorts) port.publish();
     });

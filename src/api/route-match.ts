@@ -8,9 +8,14 @@ import { ENDPOINTS } from "./endpoints.ts";
 import { type Refusal, shown } from "./refusal.ts";
 
 /** The endpoint and its path parameters, decoded; or why there is none. `allow` is the value of the Allow header of a 405. */
-export type RouteMatch =
-  | { readonly found: true; readonly endpoint: Endpoint; readonly path: Readonly<Record<string, string>> }
-  | { readonly found: false; readonly refusal: Refusal; readonly allow?: string };
+export type RouteMatch = Route | { readonly found: false; readonly refusal: Refusal; readonly allow?: string };
+
+/** An endpoint with the parameters of its path. */
+export interface Route {
+  readonly found: true;
+  readonly endpoint: Endpoint;
+  readonly path: Readonly<Record<string, string>>;
+}
 
 interface Pattern {
   readonly segments: readonly string[];
@@ -26,9 +31,16 @@ const PATTERNS: readonly Pattern[] = [...groupBy(ENDPOINTS.filter(hasParameters)
   endpoints,
 }));
 const NO_PARAMETERS = Object.freeze({});
+const NO_ROUTES: readonly Route[] = [];
+/** Routes of exact paths, made once. */
+const EXACT_ROUTES: ReadonlyMap<string, readonly Route[]> = new Map(
+  [...EXACT].map(([path, endpoints]) => [path, endpoints.map((endpoint): Route => ({ found: true, endpoint, path: NO_PARAMETERS }))]),
+);
 
 /** Matches a method and a path without its query, not decoded. HEAD is answered as GET. */
 export function matchRoute(method: string, path: string): RouteMatch {
+  const known = routeIn(EXACT_ROUTES.get(path) ?? NO_ROUTES, method);
+  if (known !== undefined) return known;
   const exact = EXACT.get(path) ?? [];
   if (exact.length > 0 && !isOfName(method, exact)) return chooseMethod(method, path, exact, NO_PARAMETERS);
   const segments = path.split("/");
@@ -47,6 +59,12 @@ export function matchRoute(method: string, path: string): RouteMatch {
       message: `no endpoint has the path ${shown(path)}; paths are exact and case-sensitive, without a slash at the end`,
     },
   };
+}
+
+function routeIn(routes: readonly Route[], method: string): Route | undefined {
+  const wanted = endpointMethod(method);
+  for (const route of routes) if (route.endpoint.method === wanted) return route;
+  return undefined;
 }
 
 /** What a path names is stored under its name, and looked for by it. */

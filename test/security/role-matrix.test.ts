@@ -281,7 +281,7 @@ function decide({ access }: Endpoint, asker: Asker): Decision {
   if (isAnonymous(asker)) {
     const remoteAddress = asker === "here" ? "127.0.0.1" : "192.0.2.7";
     const said = { origin: undefined, referer: undefined, fetchSite: undefined, forwardedBy: undefined };
-    const caller = { remoteAddress, version: "1.1", host: "127.0.0.1:8080", beginsAsNginx: false, ...said };
+    const caller = { remoteAddress, isUnix: false, version: "1.1", host: "127.0.0.1:8080", beginsAsNginx: false, ...said };
     const options = { ingestAuth: "optional", readAuth: "loopback", boundHost: "127.0.0.1", boundPort: 8080, isTls: false };
     const acting = actWithoutCredential(access, caller, options);
     if (!acting.ok) return acting.refusal.code === "unauthorized" ? "401" : "403";

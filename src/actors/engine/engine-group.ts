@@ -54,8 +54,10 @@ export class EngineGroup {
   #threads: readonly ActorThread[] = [];
   #kernelModule: WebAssembly.Module | undefined;
   #isStarted = false;
+  #unready: number;
 
   constructor(count: number) {
+    this.#unready = count;
     this.memories = Array.from({ length: count }, createEngineMemory);
     this.smallPages = this.memories.map(enlargePages).find((reason) => reason !== undefined);
     this.threadCount = threadCount(count);
@@ -92,7 +94,7 @@ export class EngineGroup {
 
   /** Engines that still read what is stored. */
   get unready(): number {
-    return this.#engines.filter(({ handle }) => !handle.ready.isGiven).length;
+    return this.#unready;
   }
 
   sum(name: EngineCounter): number {
@@ -127,6 +129,7 @@ export class EngineGroup {
       const handlers = start.handlers(engine);
       const ready: typeof handlers.ready = (report) => {
         handle.ready.give();
+        this.#unready--;
         handlers.ready(report);
       };
       handle.serve({ ...handlers, ready }, fatal("a message of an engine"));

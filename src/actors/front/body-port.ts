@@ -54,8 +54,8 @@ interface WaitingBody {
 /** Answers as an engine reports them. */
 export type EngineAnswers = Omit<Extract<EngineReport, { type: "answers" }>, "type">;
 
-function bytesOf({ bytes, rest = [] }: OutgoingBody): number {
-  return rest.reduce((sum, { byteLength }) => sum + byteLength, bytes.byteLength);
+function bytesOf({ bytes, rest }: OutgoingBody): number {
+  return rest === undefined ? bytes.byteLength : rest.reduce((sum, { byteLength }) => sum + byteLength, bytes.byteLength);
 }
 
 const align64 = (bytes: number) => (bytes + 63) & ~63;

@@ -1,16 +1,18 @@
 // One request on its way to its answer: its id, its time, and the form of what it is answered with.
 import { gzip } from "node:zlib";
-import type { HttpExchange, HttpHeaders } from "../../adapters/http/http-server.ts";
+import type { BodyReceiver, HttpExchange, HttpHeaders } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/platform/clock.ts";
 import type { Endpoint } from "../../api/endpoint.ts";
 import { completeError, errorAnswer } from "../../api/error-answer.ts";
 import { type OtlpAnswer, type OtlpDialect, otlpDialect, otlpError, otlpSuccess, type PartialSuccess } from "../../api/otlp-answer.ts";
 import { errorTypeOf, isPrometheusPath, prometheusErrorBody } from "../../api/prometheus/prometheus-envelope.ts";
 import { ERROR_STATUS, type ErrorCode, type Refusal } from "../../api/refusal.ts";
+import type { Route } from "../../api/route-match.ts";
 import { COMPRESSED_BYTES_MIN } from "../../core/config/interface-limits.ts";
-import { background, guarded, run } from "../../core/faults/guard.ts";
+import { answerFault, background, guarded, run } from "../../core/faults/guard.ts";
 import type { WrittenCounts } from "../../core/protocol/engine-control.ts";
-import type { AdmittedBody } from "./access/gate.ts";
+import type { Principal } from "../../core/protocol/query.ts";
+import type { AdmittedBody, GateSink } from "./access/gate.ts";
 import { ALERT_CHART, chartAnswer } from "./alert-charts.ts";
 import { JSON_HEADERS, NO_HEADERS, refusalHeaders, retryHeaders } from "./answer-headers.ts";
 import type { DocumentAnswer } from "./documents.ts";
@@ -26,6 +28,8 @@ export interface RequestDependencies {
   readonly requests: RequestHistogram;
   readonly refusedBodies: RefusedBodies;
   readonly nextRequestId: () => string;
+  /** Takes a request on its way once it is known whom it acts as. */
+  readonly admitted: (request: FrontRequest, route: Route, principal: Principal) => void;
 }
 
 const NO_CONTENT = 204;
@@ -34,12 +38,13 @@ const PACKED_HEADERS: HttpHeaders = [...JSON_HEADERS, ["Content-Encoding", "gzip
 const GZIP_OPTIONS = { level: 4 };
 
 /** One request on its way to its answer. */
-export class FrontRequest implements IngestionSink, SentBody {
+export class FrontRequest implements IngestionSink, SentBody, GateSink {
   readonly exchange: HttpExchange;
-  collect: AdmittedBody = (bytesMax, onBody) => this.exchange.collectBody(bytesMax, onBody);
   readonly #dependencies: RequestDependencies;
   /** Undefined where no endpoint has its method and path. */
+  readonly #route: Route | undefined;
   readonly #endpoint: Endpoint | undefined;
+  #collect: AdmittedBody | undefined;
   readonly #startMs: number;
   #endMs: number | undefined;
   #id: string | undefined;
@@ -47,19 +52,25 @@ export class FrontRequest implements IngestionSink, SentBody {
   /** Dialect of a request to an OTLP path: how it is answered. */
   readonly #dialect: OtlpDialect | undefined;
 
-  constructor(exchange: HttpExchange, dependencies: RequestDependencies, endpoint: Endpoint | undefined) {
+  constructor(exchange: HttpExchange, dependencies: RequestDependencies, route: Route | undefined) {
     const { request } = exchange;
     this.exchange = exchange;
     this.#dialect = request.path.includes("/v1/") ? otlpDialect(request.path, request.header("content-type")) : undefined;
     this.#dependencies = dependencies;
-    this.#endpoint = endpoint;
+    this.#route = route;
+    this.#endpoint = route?.endpoint;
     this.#startMs = dependencies.clock.monotonicMs();
   }
 
-  /** Its body is collected in this way. */
-  admitted(collect: AdmittedBody): this {
-    this.collect = collect;
-    return this;
+  /** Goes on as whom it acts as; its body is collected in this way. */
+  admit(principal: Principal, collect: AdmittedBody): void {
+    this.#collect = collect;
+    this.#dependencies.admitted(this, this.#route as Route, principal);
+  }
+
+  collect(bytesMax: number, onBody: BodyReceiver): void {
+    if (this.#collect === undefined) this.exchange.collectBody(bytesMax, onBody);
+    else this.#collect(bytesMax, onBody);
   }
 
   /** Made when it is first asked for: most requests need none. */
@@ -93,7 +104,11 @@ export class FrontRequest implements IngestionSink, SentBody {
 
   /** Passes on an answer of an engine or of the coordinator; `written` is of remote-write 2.0. What it throws is this request's, and not that of the others in the same message. */
   answer(status: number, body: string | null, written: WrittenCounts | null = null): void {
-    run(this.exchange.home, () => this.#answer(status, body, written));
+    try {
+      this.#answer(status, body, written);
+    } catch (error) {
+      answerFault(this.exchange.home, error);
+    }
   }
 
   #answer(status: number, body: string | null, written: WrittenCounts | null): void {

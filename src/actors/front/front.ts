@@ -8,7 +8,7 @@ import type { EndpointName } from "../../api/endpoints.ts";
 import { otlpDialect, refuseGrpc, TELEMETRY_TYPES_BODY } from "../../api/otlp-answer.ts";
 import { parseQuery, splitQuery } from "../../api/query-parsing.ts";
 import { done, type Outcome, type Refusal, shown } from "../../api/refusal.ts";
-import { matchRoute } from "../../api/route-match.ts";
+import { matchRoute, type Route } from "../../api/route-match.ts";
 import { OBJECT_BODY_BYTES_MAX } from "../../core/config/body-limits.ts";
 import { background } from "../../core/faults/guard.ts";
 import type { Principal } from "../../core/protocol/query.ts";
@@ -17,7 +17,7 @@ import { type AlertsPort, DEFAULT_TENANT, isAnonymous } from "../../domain/acces
 import { presentedCredential } from "../../domain/access/presented-credential.ts";
 import { reaches } from "../../domain/access/roles.ts";
 import { isAskedByForeignPage } from "./access/authenticator.ts";
-import type { Gate } from "./access/gate.ts";
+import type { Asked, Gate } from "./access/gate.ts";
 import type { SignIn } from "./access/sign-in.ts";
 import type { AlertCharts } from "./alert-charts.ts";
 import { JSON_HEADERS, NO_HEADERS } from "./answer-headers.ts";
@@ -25,7 +25,7 @@ import { hasNoBody, mediaTypeOf, refuseBodyHeaders } from "./body-headers.ts";
 import { type DocumentAnswer, Documents } from "./documents.ts";
 import type { EventStreams, StreamWish } from "./event-streams.ts";
 import { fileRequest } from "./file-request.ts";
-import { FrontRequest } from "./front-request.ts";
+import { FrontRequest, type RequestDependencies } from "./front-request.ts";
 import type { Ingestion } from "./ingestion.ts";
 import type { RequestHistogram } from "./metrics-page.ts";
 import { type PrometheusFront, PrometheusRequests } from "./prometheus-requests.ts";
@@ -111,6 +111,7 @@ const JSON_ALONE = ["application/json"] as const;
 const METRICS_HEADERS: HttpHeaders = [["Content-Type", METRICS_CONTENT_TYPE]];
 const ALERT_WEBHOOK = "alertWebhook";
 const METRICS = "metrics";
+const GUARDED_METRICS: Asked = { access: "viewer" };
 /** Whoever calls what is public. */
 const VISITOR: Principal = { tenant: DEFAULT_TENANT, subject: "visitor", role: "viewer" };
 
@@ -118,6 +119,7 @@ const VISITOR: Principal = { tenant: DEFAULT_TENANT, subject: "visitor", role: "
 export class Front {
   readonly #options: FrontOptions;
   readonly #dependencies: FrontDependencies;
+  readonly #ofRequest: RequestDependencies;
   readonly #documents: Documents;
   readonly #prometheus: PrometheusRequests;
   readonly #alerts = new AlertGate();
@@ -127,13 +129,16 @@ export class Front {
     this.#documents = new Documents(options.version);
     this.#prometheus = new PrometheusRequests(options, dependencies);
     this.#dependencies = dependencies;
+    const { clock, requests, refusedBodies, nextRequestId } = dependencies;
+    const admitted: RequestDependencies["admitted"] = (request, route, principal) => this.#dispatch(request, route, principal);
+    this.#ofRequest = { clock, requests, refusedBodies, nextRequestId, admitted };
   }
 
   /** The handler of the HTTP port. */
   handle(exchange: HttpExchange): void {
     const { method, path } = exchange.request;
     const route = matchRoute(method, path);
-    const request = new FrontRequest(exchange, this.#dependencies, route.found ? route.endpoint : undefined);
+    const request = new FrontRequest(exchange, this.#ofRequest, route.found ? route : undefined);
     if (!route.found) {
       const allow: HttpHeaders = route.allow === undefined ? [] : [["Allow", route.allow]];
       return request.refuse(refuseGrpc(exchange.request) ?? route.refusal, allow);
@@ -143,14 +148,10 @@ export class Front {
     const signed = this.#dependencies.charts.signed(endpoint.name, parameters, exchange.request.query);
     if (signed?.ok === false) return request.refuse(signed.refusal);
     if (signed !== undefined || (endpoint.access === "public" && !isGuarded)) {
-      this.#dispatch(request, endpoint, signed?.principal ?? VISITOR, parameters);
+      this.#dispatch(request, route, signed?.principal ?? VISITOR);
       return;
     }
-    const access = endpoint.access === "public" ? "viewer" : endpoint.access;
-    this.#dependencies.gate.pass({ access, isOfSender: endpoint.isOfSender === true }, exchange, {
-      admit: (principal, collect) => this.#dispatch(request.admitted(collect), endpoint, principal, parameters),
-      refuse: (refusal, headers) => request.refuse(refusal, headers),
-    });
+    this.#dependencies.gate.pass(endpoint.access === "public" ? GUARDED_METRICS : (endpoint as Asked), exchange, request);
   }
 
   /** The handler of the OTLP port: nothing else is served there. */
@@ -158,14 +159,14 @@ export class Front {
     const { path } = exchange.request;
     if (otlpDialect(path, undefined) !== undefined) return this.handle(exchange);
     const message = `this port takes OTLP over HTTP only: POST /v1/metrics, /v1/traces and /v1/logs, not ${shown(path)}`;
-    new FrontRequest(exchange, this.#dependencies, undefined).refuse(refuseGrpc(exchange.request) ?? { code: "not_found", message });
+    new FrontRequest(exchange, this.#ofRequest, undefined).refuse(refuseGrpc(exchange.request) ?? { code: "not_found", message });
   }
 
   /** The handler of the port of alerts: their webhook alone, as an operator of one tenant. */
   handleAlerts(exchange: HttpExchange, port: AlertsPort): void {
     const { method, path } = exchange.request;
     const route = matchRoute(method, path);
-    const request = new FrontRequest(exchange, this.#dependencies, route.found ? route.endpoint : undefined);
+    const request = new FrontRequest(exchange, this.#ofRequest, route.found ? route : undefined);
     if (!route.found || route.endpoint.name !== ALERT_WEBHOOK) {
       const message = `this port takes alerts of an Alertmanager only: POST /api/v1/alerts/webhook, not ${method} ${shown(path)}`;
       request.refuse({ code: "not_found", message });
@@ -173,13 +174,10 @@ export class Front {
     }
     const refusal = this.#alerts.refuseAddress(exchange.request.remoteAddress, this.#dependencies.clock.monotonicMs());
     if (refusal !== undefined) return request.refuse(refusal);
-    this.#dependencies.gate.passAlert(port, exchange, {
-      admit: (principal, collect) => this.#dispatch(request.admitted(collect), route.endpoint, principal, route.path),
-      refuse: (refusal, headers) => request.refuse(refusal, headers),
-    });
+    this.#dependencies.gate.passAlert(port, exchange, request);
   }
 
-  #dispatch(request: FrontRequest, endpoint: Endpoint, principal: Principal, path: Readonly<Record<string, string>>): void {
+  #dispatch(request: FrontRequest, { endpoint, path }: Route, principal: Principal): void {
     request.exchange.tenant = principal.tenant;
     const refusal = this.#refuseFirst(request, endpoint, principal);
     if (refusal !== undefined) {

@@ -2,11 +2,10 @@
 // Who sends a body, as a number that is the same after a restart: metadata of remote-write 1.0 name no series, so all that ties them to series is who sent both.
 
 import { createHash } from "node:crypto";
-import type { HttpExchange } from "../../adapters/http/http-server.ts";
+import type { BodyReceiver, HttpExchange } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/platform/clock.ts";
 import { type OtlpDialect, otlpDialect, refuseOtlpType } from "../../api/otlp-answer.ts";
 import type { Refusal } from "../../api/refusal.ts";
-import { ownMember } from "../../core/collections/own-member.ts";
 import {
   BODY_BYTES_MAX,
   DECOMPRESSED_BYTES_MAX,
@@ -30,7 +29,6 @@ import {
 } from "../../core/protocol/body-kind.ts";
 import { otlpBodyKind, otlpOfBodyKind } from "../../core/protocol/otlp-kind.ts";
 import { isLongerThan } from "../../core/text/utf8.ts";
-import type { AdmittedBody } from "./access/gate.ts";
 import type { AnswerSink, BodyPort, OutgoingBody } from "./body-port.ts";
 import { type Coding, HAS_ZSTD, Inflations } from "./inflation.ts";
 import { remoteWriteKind } from "./remote-write-headers.ts";
@@ -38,12 +36,12 @@ import { remoteWriteKind } from "./remote-write-headers.ts";
 const NUMBER_DIGITS = 8;
 
 /** Body kind of each ingestion endpoint, by its name in the endpoint table. */
-const BODY_KINDS: Readonly<Record<string, number>> = {
-  telemetry: BODY_JSON_SINGLE,
-  telemetryBatch: BODY_JSON_BATCH,
-  remoteWrite: BODY_REMOTE_WRITE_1,
-  remoteWriteOtherSpelling: BODY_REMOTE_WRITE_1,
-};
+const BODY_KINDS: ReadonlyMap<string, number> = new Map([
+  ["telemetry", BODY_JSON_SINGLE],
+  ["telemetryBatch", BODY_JSON_BATCH],
+  ["remoteWrite", BODY_REMOTE_WRITE_1],
+  ["remoteWriteOtherSpelling", BODY_REMOTE_WRITE_1],
+]);
 
 /** Compression of bodies by the names of Content-Encoding, in lower case; undefined for none. */
 const CODINGS: ReadonlyMap<string, Coding | undefined> = new Map([
@@ -73,7 +71,8 @@ export interface Sender {
 /** A body on its way, and how it is collected. */
 export interface SentBody {
   readonly exchange: HttpExchange;
-  readonly collect: AdmittedBody;
+  /** Collects the body as its admission has it (access/gate.ts). */
+  collect(bytesMax: number, onBody: BodyReceiver): void;
 }
 
 export interface IngestionDependencies {
@@ -98,12 +97,13 @@ export class Ingestion {
   }
 
   /** Takes a request; must be called in the handler's turn or on a held exchange, because the body begins to flow then. */
-  take(endpoint: string, sender: Sender, { exchange, collect }: SentBody, sink: IngestionSink): void {
+  take(endpoint: string, sender: Sender, sent: SentBody, sink: IngestionSink): void {
     if (endpoint === "importHistory") {
-      this.#import(sender, { exchange, collect }, sink);
+      this.#import(sender, sent, sink);
       return;
     }
-    const usual = ownMember(BODY_KINDS, endpoint) ?? otlpKind(exchange);
+    const { exchange } = sent;
+    const usual = BODY_KINDS.get(endpoint) ?? otlpKind(exchange);
     const reported = usual === BODY_REMOTE_WRITE_1 ? remoteWriteKind(exchange.request) : undefined;
     const kind = reported?.ok === true ? reported.value : usual;
     const refusal = reported === undefined ? refuseHeaders(usual, exchange) : reported.ok ? undefined : reported.refusal;
@@ -114,7 +114,7 @@ export class Ingestion {
         code: "bad_request",
         message: `Idempotency-Key may have ${IDEMPOTENCY_KEY_BYTES_MAX} bytes, got ${idempotencyKey.length} characters`,
       });
-    } else this.#collect(kind, sender, idempotencyKey, { exchange, collect }, sink);
+    } else this.#collect(kind, sender, idempotencyKey, sent, sink);
   }
 
   /** History waits while many bodies of live telemetry do, and comes in small pieces. */
@@ -125,16 +125,17 @@ export class Ingestion {
     else this.#collect(kind, sender, "", sent, sink);
   }
 
-  #collect(kind: number, sender: Sender, idempotencyKey: string, { exchange, collect }: SentBody, sink: IngestionSink): void {
+  #collect(kind: number, sender: Sender, idempotencyKey: string, sent: SentBody, sink: IngestionSink): void {
+    const { exchange } = sent;
     const isSnappy = SNAPPY_KINDS.has(kind);
     const encoding = isSnappy ? undefined : exchange.request.header("content-encoding");
     const coding = encoding === undefined ? undefined : CODINGS.get(codingName(encoding));
     const { tenant, isAnonymous, subject } = sender;
     const number = kind === BODY_REMOTE_WRITE_1 ? senderNumber(subject, isAnonymous, () => exchange.request.remoteAddress) : 0;
-    collect(isHistoryBody(kind) ? IMPORT_BODY_BYTES_MAX : BODY_BYTES_MAX, (body) => {
+    sent.collect(isHistoryBody(kind) ? IMPORT_BODY_BYTES_MAX : BODY_BYTES_MAX, (body) => {
       const { clock } = this.#dependencies;
-      const times = { arrivalMs: clock.monotonicMs(), wallMs: clock.wallMs() };
-      const arrived = { bytes: body, kind, tenant, isAnonymous, sender: number, idempotencyKey, ...times };
+      const [arrivalMs, wallMs] = [clock.monotonicMs(), clock.wallMs()];
+      const arrived = { bytes: body, kind, tenant, isAnonymous, sender: number, idempotencyKey, arrivalMs, wallMs };
       if (coding !== undefined) this.#inflate(arrived, coding, exchange, sink);
       else this.#submit(arrived, sink);
     });
@@ -169,7 +170,9 @@ export class Ingestion {
   #choosePort(idempotencyKey: string): BodyPort {
     const { ports } = this.#dependencies;
     if (idempotencyKey !== "") return ports[createHash("sha1").update(idempotencyKey).digest().readUInt32LE(0) % ports.length] as BodyPort;
-    return ports.reduce((best, port) => (port.waiting < best.waiting ? port : best));
+    let best = ports[0] as BodyPort;
+    for (let i = 1; i < ports.length; i++) if ((ports[i] as BodyPort).waiting < best.waiting) best = ports[i] as BodyPort;
+    return best;
   }
 
   #refuseOverload(sink: IngestionSink): void {

@@ -23,27 +23,42 @@ function assertAnswerHead(status: number, headers: HttpHeaders): void {
   }
 }
 
+/** A head as it is written: its lines, and those of them as one header whose value has the others in it, for whom each line is a call out of JavaScript. */
+export interface AnswerHead {
+  readonly lines: HttpHeaders;
+  /** Name of the first line; empty where there is none. */
+  readonly firstName: string;
+  /** Value of the first line, and behind it the other lines without the last line end. */
+  readonly rest: string;
+}
+
 /** Makes whole heads of answers: checked, and with the lines that every answer has. Most answers have the lines of the one before. */
 export class AnswerHeads {
   readonly #common: HttpHeaders;
   #status = 0;
   #given: HttpHeaders | undefined;
-  #whole: HttpHeaders = [];
+  #whole: AnswerHead = headOf([]);
 
   constructor(common: HttpHeaders) {
     this.#common = common;
   }
 
   /** All lines of an answer's head that are not the adapter's. Throws on what would break its framing. */
-  whole(status: number, headers: HttpHeaders): HttpHeaders {
+  whole(status: number, headers: HttpHeaders): AnswerHead {
     if (status === this.#status && headers === this.#given) return this.#whole;
     assertAnswerHead(status, headers);
     const own = new Set(headers.map(([name]) => name.toLowerCase()));
     this.#status = status;
     this.#given = headers;
-    this.#whole = [...headers, ...this.#common.filter(([name]) => !own.has(name.toLowerCase()))];
+    this.#whole = headOf([...headers, ...this.#common.filter(([name]) => !own.has(name.toLowerCase()))]);
     return this.#whole;
   }
+}
+
+function headOf(lines: HttpHeaders): AnswerHead {
+  const [firstName, firstValue] = lines[0] ?? ["", ""];
+  const others = lines.slice(1).map(([name, value]) => `${name}: ${value}`);
+  return { lines, firstName, rest: [firstValue, ...others].join("\r\n") };
 }
 
 /** Whether an answer carries neither body nor Content-Length by definition (RFC 9110, 8.6). */

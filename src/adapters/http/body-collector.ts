@@ -31,7 +31,10 @@ export class BodyCollector {
   readonly maxBytes: number;
   readonly #onBody: BodyReceiver;
   readonly #countsFirst: boolean;
-  readonly #pieces: Buffer[] = [];
+  /** Pieces that are full, in order; most bodies have none. */
+  #full: Buffer[] | undefined;
+  /** The piece that is being filled. */
+  #last: Buffer | undefined;
   #length = 0;
   /** Bytes that the last piece has room for. */
   #room = 0;
@@ -57,19 +60,19 @@ export class BodyCollector {
     if (this.#length + chunk.length > this.maxBytes) return "too-long";
     for (let at = 0; at < chunk.length; ) {
       if (this.#room === 0 && !this.#grow(chunk.length - at, isLast)) return "no-memory";
-      at += this.#fill(chunk.subarray(at, at + this.#room));
+      at += this.#fill(at === 0 && chunk.length <= this.#room ? chunk : chunk.subarray(at, at + this.#room));
     }
     return "taken";
   }
 
   /** Hands the body over and takes its memory back, also when the receiver throws. */
   deliver(): void {
-    const [first] = this.#pieces;
-    const whole = this.#pieces.length > 1 ? this.#joined() : first;
+    const joined = this.#full === undefined ? undefined : this.#joined([...this.#full, this.#last as Buffer]);
+    const whole = joined ?? this.#last;
     try {
       this.#onBody(whole === undefined ? Buffer.alloc(0) : whole.subarray(0, this.#length));
     } finally {
-      if (whole !== undefined && whole !== first) this.#pool.release(whole);
+      if (joined !== undefined) this.#pool.release(joined);
       this.discard();
     }
   }
@@ -82,7 +85,7 @@ export class BodyCollector {
   }
 
   #fill(bytes: Uint8Array): number {
-    const piece = this.#pieces.at(-1) as Buffer;
+    const piece = this.#last as Buffer;
     piece.set(bytes, piece.length - this.#room);
     this.#room -= bytes.length;
     this.#length += bytes.length;
@@ -94,17 +97,20 @@ export class BodyCollector {
     const isFree = isLast || (this.#length === 0 && rest <= BODY_BUFFER_BYTES_MIN && !this.#countsFirst);
     const bytes = isLast ? rest : Math.min(BODY_PIECE_BYTES_MAX, powerBelow(Math.max(rest, this.#length / 8, BODY_BUFFER_BYTES_MIN)));
     if (!isFree && !this.#account.take(bytes)) return false;
-    const piece = this.#pool.acquire(bytes);
-    this.#pieces.push(piece);
-    this.#room = piece.length;
+    if (this.#last !== undefined) {
+      this.#full ??= [];
+      this.#full.push(this.#last);
+    }
+    this.#last = this.#pool.acquire(bytes);
+    this.#room = this.#last.length;
     return true;
   }
 
   /** All pieces in one buffer; they are given back before it is handed over. */
-  #joined(): Buffer {
+  #joined(pieces: readonly Buffer[]): Buffer {
     const whole = this.#pool.acquire(this.#length);
     let at = 0;
-    for (const piece of this.#pieces) {
+    for (const piece of pieces) {
       whole.set(at + piece.length <= this.#length ? piece : piece.subarray(0, this.#length - at), at);
       at += piece.length;
     }
@@ -113,7 +119,10 @@ export class BodyCollector {
   }
 
   #release(): void {
-    for (const piece of this.#pieces.splice(0)) this.#pool.release(piece);
+    for (const piece of this.#full ?? []) this.#pool.release(piece);
+    if (this.#last !== undefined) this.#pool.release(this.#last);
+    this.#full = undefined;
+    this.#last = undefined;
     this.#account.end();
   }
 }

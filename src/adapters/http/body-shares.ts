@@ -9,29 +9,29 @@
 import { BODY_BYTES_ARRIVING_MAX } from "../../core/config/body-limits.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 
-/** Whose body it is; the address is asked for only when something is counted. */
-export interface BodySource {
-  /** Empty where nobody knows. */
-  readonly tenant: string;
-  readonly address: () => string;
+/** Who sends a body; the address is asked for only when something is counted. */
+export interface BodySender {
+  readonly remoteAddress: string;
 }
 
 /** Bytes of one body, of which `take` has said yes. */
 export class BodyAccount {
   readonly #shares: BodyShares;
-  readonly #source: BodySource;
+  readonly #tenant: string;
+  readonly #sender: BodySender;
   #address: string | undefined;
   #bytes = 0;
 
-  constructor(shares: BodyShares, source: BodySource) {
+  constructor(shares: BodyShares, tenant: string, sender: BodySender) {
     this.#shares = shares;
-    this.#source = source;
+    this.#tenant = tenant;
+    this.#sender = sender;
   }
 
   /** Takes bytes if there is room for them. */
   take(bytes: number): boolean {
-    const { tenant } = this.#source;
-    this.#address ??= sourceOf(tenant, this.#source.address());
+    const tenant = this.#tenant;
+    this.#address ??= sourceOf(tenant, this.#sender.remoteAddress);
     if (!this.#shares.take({ tenant, address: this.#address, bodyBytes: this.#bytes }, bytes)) return false;
     this.#bytes += bytes;
     return true;
@@ -39,7 +39,7 @@ export class BodyAccount {
 
   /** Gives all bytes back. */
   end(): void {
-    if (this.#address !== undefined) this.#shares.give(this.#source.tenant, this.#address, this.#bytes);
+    if (this.#address !== undefined) this.#shares.give(this.#tenant, this.#address, this.#bytes);
     this.#bytes = 0;
   }
 }
@@ -64,8 +64,9 @@ export class BodyShares {
     return this.#ledger.taken;
   }
 
-  open(source: BodySource): BodyAccount {
-    return new BodyAccount(this, source);
+  /** Opens the account of one body; `tenant` is empty where nobody knows. */
+  open(tenant: string, sender: BodySender): BodyAccount {
+    return new BodyAccount(this, tenant, sender);
   }
 
   /** Takes bytes for a body that has some already; false where that would leave others too little, which is counted. */

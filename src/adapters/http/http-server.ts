@@ -23,6 +23,8 @@ export interface HttpRequest {
   readonly query: string;
   /** The peer's address as text; IPv4 in its dotted form also on a dual-stack socket; UNIX_PEER on a Unix socket. Empty if first read when the exchange is over. */
   readonly remoteAddress: string;
+  /** The peer came over the server's Unix socket; costs nothing, as the address does. */
+  readonly isUnix: boolean;
   /** HTTP's version, "1.1" or "1.0"; uws refuses the latter by itself. */
   readonly version: string;
   /** The peer has shown a certificate of the server's `clientAuthorities`. */

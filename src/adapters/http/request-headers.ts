@@ -26,10 +26,13 @@ export class RequestHeaders {
 
   /** Value by lower-case name, repeated lines joined by ", ". */
   get(name: string): string | undefined {
+    const lines = this.#lines;
     let value: string | undefined;
-    for (let i = 0; i < this.#lines.length; i += 2) {
-      if (this.#lines[i] !== name) continue;
-      value = value === undefined ? this.#lines[i + 1] : `${value}, ${this.#lines[i + 1]}`;
+    for (let i = 0; i < lines.length; i += 2) {
+      const known = lines[i] as string;
+      // Lengths first: a comparison of texts is a call, and a request is asked for a dozen names that it has not.
+      if (known.length !== name.length || known !== name) continue;
+      value = value === undefined ? lines[i + 1] : `${value}, ${lines[i + 1]}`;
     }
     return value;
   }

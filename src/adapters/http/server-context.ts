@@ -7,7 +7,7 @@ import type { HttpLimits } from "./http-limits.ts";
 import { httpLimits } from "./http-limits.ts";
 import type { HttpServerOptions } from "./http-server.ts";
 
-/** Shared by the exchanges of one server; `draining` and `isUnix` are set by the server alone, `endingBytes` by its exchanges. */
+/** Shared by the exchanges of one server; `draining` and `isUnix` are set by the server alone. */
 export interface ServerContext {
   readonly options: HttpServerOptions;
   readonly limits: HttpLimits;
@@ -18,8 +18,6 @@ export interface ServerContext {
   draining: boolean;
   /** Its peers come over a Unix socket. */
   isUnix: boolean;
-  /** Bytes of last pieces of bodies that are handed over after the turn (uws). */
-  endingBytes: number;
   readonly heads: AnswerHeads;
 }
 
@@ -34,7 +32,6 @@ export function createServerContext(options: HttpServerOptions): ServerContext {
     sweep: new DeadlineSweep(Math.min(limits.bodyTimeoutMs, limits.bodyWindowMs, limits.lingerMs)),
     draining: false,
     isUnix: false,
-    endingBytes: 0,
     heads: new AnswerHeads(options.commonHeaders ?? []),
   };
 }

@@ -42,7 +42,6 @@ export class ActorHandle<Incoming extends Message, Outgoing extends Message> {
 /** A promise that somebody else fulfils. */
 export class Signal {
   readonly given: Promise<void>;
-  isGiven = false;
   #resolve: () => void = () => {};
 
   constructor() {
@@ -52,7 +51,6 @@ export class Signal {
   }
 
   give(): void {
-    this.isGiven = true;
     this.#resolve();
   }
 }

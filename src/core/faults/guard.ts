@@ -67,10 +67,10 @@ export function noteFault(fault: Fault): void {
 
 /** Answers a throw that was caught elsewhere, as its home has it. Throws where the home is fatal, or the throw has come of a fatal part. */
 export function answerFault(home: Home, error: unknown): void {
-  const { where, name, answer } = home;
+  const { where, name } = home;
   if (where === "fatal" || (error instanceof Error && failedPart(error) !== undefined)) throw failureOf(name, error);
   try {
-    answer?.(error);
+    home.answer?.(error);
   } catch (second) {
     report({ where, name: `${name}, as its fault was answered`, error: second });
   }
@@ -87,16 +87,41 @@ export function run(home: Home, call: () => unknown): void {
   }
 }
 
-/** A home, or how it follows from what the listener is called with first: a server's listener is at home at the connection that it is given. */
+/** A home, or how it follows from what the listener is called with first: a server's listener is at home at the connection that it is given. Asked only where something is thrown. */
 type HomeOf<Value> = Home | ((value: Value) => Home);
+
+function homeOf<Value>(home: HomeOf<Value>, value: Value): Home {
+  return typeof home === "function" ? home(value) : home;
+}
 
 /** The call under the guard, to be handed to whoever makes it. */
 export function guarded<Values extends unknown[]>(
   home: HomeOf<NoInfer<Values>[0]>,
   call: (...values: Values) => unknown,
 ): (...values: Values) => void {
-  if (typeof home === "function") return (...values) => run(home(values[0]), () => call(...values));
-  return (...values) => run(home, () => call(...values));
+  return (...values) => {
+    try {
+      const result = call(...values);
+      if (result instanceof Promise) background(homeOf(home, values[0]), result);
+    } catch (error) {
+      answerFault(homeOf(home, values[0]), error);
+    }
+  };
+}
+
+/** The same for a listener of one object, with its home made where it throws: for what is made with every request. */
+export function guardedOf<Owner, Values extends unknown[]>(
+  owner: Owner,
+  home: (owner: Owner) => Home,
+  call: (owner: Owner, ...values: Values) => void,
+): (...values: Values) => void {
+  return (...values) => {
+    try {
+      call(owner, ...values);
+    } catch (error) {
+      answerFault(home(owner), error);
+    }
+  };
 }
 
 /** The same for who makes the call wants an answer: `otherwise` where it threw. */
@@ -180,9 +205,52 @@ export function every(ms: number, home: Home, call: () => unknown): NodeJS.Timeo
   return setInterval(() => run(home, call), ms);
 }
 
-/** Calls once this turn of the event loop is over. */
+/** A call that waits for the end of a turn. */
+interface Due {
+  readonly home: Home;
+  readonly call: () => unknown;
+}
+
+/** What waits for the end of this turn, in its order, and what comes behind all of that. One immediate runs both: hundreds of requests may end in a turn. */
+let due: Due[] = [];
+const lastDue: Due[] = [];
+let isTurnEndScheduled = false;
+
+/** Calls once this turn of the event loop is over; at its end, what is added waits for the end of the next. */
 export function afterTurn(home: Home, call: () => unknown): void {
-  setImmediate(() => run(home, call));
+  due.push({ home, call });
+  scheduleTurnEnd();
+}
+
+/** Calls once this turn of the event loop is over, and all that waited for that has been called: for what gathers what those leave. */
+export function lastInTurn(home: Home, call: () => unknown): void {
+  lastDue.push({ home, call });
+  scheduleTurnEnd();
+}
+
+function scheduleTurnEnd(): void {
+  if (isTurnEndScheduled) return;
+  isTurnEndScheduled = true;
+  setImmediate(endTurn);
+}
+
+function endTurn(): void {
+  const now = due;
+  due = [];
+  let next = 0;
+  try {
+    while (next < now.length) runDue(now[next++] as Due);
+    for (let last = lastDue.length; last > 0; last--) runDue(lastDue.shift() as Due);
+  } finally {
+    // Of what waited behind a throw that nobody answers nothing is lost.
+    if (next < now.length) due = [...now.slice(next), ...due];
+    isTurnEndScheduled = false;
+    if (due.length > 0 || lastDue.length > 0) scheduleTurnEnd();
+  }
+}
+
+function runDue({ home, call }: Due): void {
+  run(home, call);
 }
 
 /** Resolves once this turn of the event loop is over. */

@@ -1,5 +1,6 @@
 // Who a request may act as, and what it may do as that. Credentials have been checked before: a wrong one never gets here.
-import { type Role, UNIX_PEER } from "../../core/protocol/access.ts";
+import { rememberLast } from "../../core/collections/last-answer.ts";
+import type { Role } from "../../core/protocol/access.ts";
 import type { Principal } from "../../core/protocol/query.ts";
 import { rightsOf } from "./key-scopes.ts";
 import { reaches } from "./roles.ts";
@@ -12,8 +13,10 @@ export type Access = "ingest" | Role;
 
 /** Origin of a request, as it shows it. Header values as sent; undefined = absent. */
 export interface Caller {
-  /** UNIX_PEER on the server's Unix socket. */
+  /** Not asked for where the peer came over the server's Unix socket, or where nothing hangs on it. */
   readonly remoteAddress: string;
+  /** It came over the server's Unix socket. */
+  readonly isUnix: boolean;
   /** Version of HTTP: "1.0" or "1.1". */
   readonly version: string;
   readonly host: string | undefined;
@@ -72,9 +75,10 @@ function isLoopback(host: string): boolean {
   return LOOPBACK_NAME.test(host);
 }
 
-function hostName(host: string): string {
-  return host.replace(/:\d+$/, "");
-}
+/** Whether the server listens on loopback alone; it is the same address with every request. */
+const isBoundToLoopback = rememberLast(isLoopback);
+/** Whether a Host is this machine's loopback name or address; most requests have that of the one before. */
+const isLoopbackHost = rememberLast((host) => isLoopback(host.replace(/:\d+$/, "")));
 
 function hostPort(host: string, isTls: boolean): number {
   return Number(/:(\d+)$/.exec(host)?.[1] ?? (isTls ? HTTPS_PORT : HTTP_PORT));
@@ -94,8 +98,8 @@ export function isOwnOrigin(origin: string, host: string | undefined): boolean {
 }
 
 /** Whether the peer itself may be taken for an operator of this machine. Who may open the socket may read the data folder, and with it the admin's token. */
-function hasLocalPeer({ remoteAddress }: Caller, { readAuth, boundHost }: AccessPolicyOptions): boolean {
-  return remoteAddress === UNIX_PEER || (readAuth === "loopback" && isLoopback(boundHost) && isLoopback(remoteAddress));
+function hasLocalPeer(caller: Caller, { readAuth, boundHost }: AccessPolicyOptions): boolean {
+  return caller.isUnix || (readAuth === "loopback" && isBoundToLoopback(boundHost) && isLoopback(caller.remoteAddress));
 }
 
 /** Sign that a request was passed on by somebody or made by a foreign page; null where there is none. */
@@ -103,9 +107,9 @@ function foreignSign(caller: Caller, { boundPort, isTls }: AccessPolicyOptions):
   if (caller.forwardedBy !== undefined) return `it has the header ${caller.forwardedBy.slice(0, SHOWN_MAX)}, which proxies add`;
   if (caller.beginsAsNginx) return "it begins with Host and Connection: close, as nginx passes requests on";
   if (caller.version !== "1.1") return `it speaks HTTP/${caller.version}, as proxies do`;
-  if (caller.remoteAddress === UNIX_PEER) return null; // no browser gets there, and what a client writes as Host means nothing
+  if (caller.isUnix) return null; // no browser gets there, and what a client writes as Host means nothing
   if (caller.host === undefined) return "it has no Host";
-  if (!isLoopback(hostName(caller.host))) return "its Host is not this machine's loopback name or address";
+  if (!isLoopbackHost(caller.host)) return "its Host is not this machine's loopback name or address";
   if (hostPort(caller.host, isTls) !== boundPort) return `its Host is not at port ${boundPort}, where this server listens`;
   return isOfForeignPage(caller) ? "another site's page made a browser send it" : null;
 }
@@ -129,7 +133,7 @@ export function lostTrust(caller: Caller, options: AccessPolicyOptions): string 
 
 /** Whom a request without a credential acts as: an operator of the default tenant, or nobody. */
 export function actWithoutCredential(access: Access, caller: Caller, options: AccessPolicyOptions): ActingOutcome {
-  if (access === "ingest" && caller.remoteAddress !== UNIX_PEER) return writeWithoutCredential(caller, options);
+  if (access === "ingest" && !caller.isUnix) return writeWithoutCredential(caller, options);
   if (hasLocalPeer(caller, options) && foreignSign(caller, options) === null) return LOCAL;
   if (access === "ingest") return writeWithoutCredential(caller, options);
   return options.readAuth === "required" ? NOBODY : NOT_LOCAL;
@@ -137,7 +141,7 @@ export function actWithoutCredential(access: Access, caller: Caller, options: Ac
 
 /** Whether a name that was bound anew to this machine can be ruled out: where loopback alone is listened on, the Host names it. */
 function isOwnHost({ host }: Caller, boundHost: string): boolean {
-  return !isLoopback(boundHost) || host === undefined || isLoopback(hostName(host));
+  return !isBoundToLoopback(boundHost) || host === undefined || isLoopbackHost(host);
 }
 
 /** Telemetry is taken from anybody, but not from a browser that another site's page, or a name that was bound anew to this machine, makes send it. */
@@ -146,7 +150,7 @@ function writeWithoutCredential(caller: Caller, { ingestAuth, boundHost }: Acces
   if (foreignOrigin(caller)) {
     return unauthorized("a page of another site (see Origin) writes telemetry with a credential only: send X-API-Key, or no Origin");
   }
-  if (caller.remoteAddress === UNIX_PEER || isOwnHost(caller, boundHost)) return LOCAL;
+  if (caller.isUnix || isOwnHost(caller, boundHost)) return LOCAL;
   return unauthorized(
     "writing telemetry at this Host needs a credential: send X-API-Key; without one the Host must be localhost, 127.0.0.1 or [::1], since the server listens there alone",
   );
@@ -172,7 +176,7 @@ export function actAsAlertmanager(caller: Caller, { boundHost, tenant }: AlertsP
 
 /** Warning for the operator of a server that takes telemetry of everybody who reaches it; null where nobody else does, or a credential is wanted. */
 export function openIngestionWarning({ ingestAuth, boundHost }: Pick<AccessPolicyOptions, "ingestAuth" | "boundHost">): string | null {
-  if (ingestAuth !== "optional" || isLoopback(boundHost)) return null;
+  if (ingestAuth !== "optional" || isBoundToLoopback(boundHost)) return null;
   return `everybody who reaches ${boundHost} may write telemetry into the tenant default without a credential (INGEST_AUTH=optional); set INGEST_AUTH=required and give senders API keys, or HOST=127.0.0.1 where they are on this machine`;
 }
 

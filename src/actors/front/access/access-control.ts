@@ -15,7 +15,7 @@ import { JWKS_COOLDOWN_MS } from "../../../core/config/limits.ts";
 import type { Config } from "../../../core/config/load-config.ts";
 import { background, task } from "../../../core/faults/guard.ts";
 import type { Secret } from "../../../core/text/secret.ts";
-import { DEFAULT_TENANT, openIngestionWarning } from "../../../domain/access/access-policy.ts";
+import { type AccessPolicyOptions, DEFAULT_TENANT, openIngestionWarning } from "../../../domain/access/access-policy.ts";
 import { Authenticator } from "./authenticator.ts";
 import type { CredentialDirectory } from "./credential-directory.ts";
 import { Gate } from "./gate.ts";
@@ -106,13 +106,7 @@ export class AccessControl {
         verify: (token, nowMs) => verifier.verify(token, nowMs),
       },
     );
-    const policy = () => ({
-      ingestAuth: settings.INGEST_AUTH,
-      readAuth: settings.READ_AUTH,
-      boundHost: settings.HOST,
-      boundPort: port(),
-      isTls: settings.TLS_CERT_FILE !== "",
-    });
+    const policy = policyOf(settings, port);
     const needsClientCertificate = settings.TLS_CLIENT_CA_FILE !== "";
     const warning = openIngestionWarning({ ingestAuth: settings.INGEST_AUTH, boundHost: settings.HOST });
     if (warning !== null && !needsClientCertificate) dependencies.log("warn", warning);
@@ -187,6 +181,16 @@ export class AccessControl {
     if (url === null) followFile(JWKS_FILE, () => background(KEYS, source.load()));
     return source;
   }
+}
+
+/** The policy, made anew where the port is another: it is known once the server listens. */
+function policyOf({ INGEST_AUTH, READ_AUTH, HOST, TLS_CERT_FILE }: Settings, port: () => number): () => AccessPolicyOptions {
+  const fixed = { ingestAuth: INGEST_AUTH, readAuth: READ_AUTH, boundHost: HOST, isTls: TLS_CERT_FILE !== "" };
+  let policy: AccessPolicyOptions = { ...fixed, boundPort: port() };
+  return () => {
+    if (policy.boundPort !== port()) policy = { ...fixed, boundPort: port() };
+    return policy;
+  };
 }
 
 const KEYS = task("the keys of the identity provider");

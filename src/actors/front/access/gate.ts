@@ -2,7 +2,6 @@
 import type { BodyReceiver, HttpExchange, HttpHeaders, HttpRequest } from "../../../adapters/http/http-server.ts";
 import type { Refusal } from "../../../api/refusal.ts";
 import { background } from "../../../core/faults/guard.ts";
-import { UNIX_PEER } from "../../../core/protocol/access.ts";
 import type { Principal } from "../../../core/protocol/query.ts";
 import {
   type Access,
@@ -49,13 +48,14 @@ export type AdmittedBody = (bytesMax: number, onBody: BodyReceiver) => void;
 /** What an endpoint asks of whoever calls it. */
 export interface Asked {
   readonly access: Access;
-  /** Machines send there: they must have shown a certificate where senders have one. */
-  readonly isOfSender: boolean;
+  /** Machines send there, and not only telemetry: they must have shown a certificate where senders have one. */
+  readonly isOfSender?: boolean;
 }
 
-/** Rules of what a request must be, and whom it acts as where it has no credential. */
+/** Rules of what a request must be, made once for all requests of their kind. */
 interface GateRules extends Asked {
-  readonly anonymous: (request: HttpRequest) => ActingOutcome;
+  /** The port for alerts, at which one without a credential acts as its tenant has it. */
+  readonly alertsPort?: AlertsPort;
 }
 
 /** What comes of a credential: whom its request acts as, or why it is refused. */
@@ -75,18 +75,13 @@ export class Gate {
   }
 
   /** Decides on a request; at once unless its token is new here, and then its exchange is held. */
-  pass({ access, isOfSender }: Asked, exchange: HttpExchange, sink: GateSink): void {
-    this.#pass(
-      { access, isOfSender: isOfSender || access === "ingest", anonymous: (request) => this.#actWithoutCredential(access, request) },
-      exchange,
-      sink,
-    );
+  pass(asked: Asked, exchange: HttpExchange, sink: GateSink): void {
+    this.#pass(asked, exchange, sink);
   }
 
   /** Decides on an alert at ALERTS_PORT: as on the main port where it shows a credential, else by where it comes from. */
-  passAlert(port: AlertsPort, exchange: HttpExchange, sink: GateSink): void {
-    const anonymous = (request: HttpRequest) => actAsAlertmanager(new RequestCaller(request), port);
-    this.#pass({ access: "operator", isOfSender: true, anonymous }, exchange, sink);
+  passAlert(alertsPort: AlertsPort, exchange: HttpExchange, sink: GateSink): void {
+    this.#pass({ access: "operator", isOfSender: true, alertsPort }, exchange, sink);
   }
 
   #pass(rules: GateRules, exchange: HttpExchange, sink: GateSink): void {
@@ -98,7 +93,7 @@ export class Gate {
       );
       return;
     }
-    const refusal = rules.isOfSender ? this.#refuseSender(exchange.request) : undefined;
+    const refusal = rules.isOfSender === true || rules.access === "ingest" ? this.#refuseSender(exchange.request) : undefined;
     if (refusal !== undefined) {
       sink.refuse(refusal, NO_HEADERS);
       return;
@@ -117,7 +112,7 @@ export class Gate {
 
   /** Why this connection may not write, whatever its credential is: senders must have shown a certificate. */
   #refuseSender(request: HttpRequest): Refusal | undefined {
-    if (!this.#dependencies.needsClientCertificate || request.hasClientCertificate || request.remoteAddress === UNIX_PEER) return undefined;
+    if (!this.#dependencies.needsClientCertificate || request.hasClientCertificate || request.isUnix) return undefined;
     return { code: "unauthorized", message: NO_CERTIFICATE };
   }
 
@@ -169,11 +164,13 @@ export class Gate {
     );
   }
 
-  #judge({ access, anonymous }: GateRules, request: HttpRequest, identity: SettledIdentity): Judgement {
+  #judge({ access, alertsPort }: GateRules, request: HttpRequest, identity: SettledIdentity): Judgement {
     if (identity.kind === "refused") {
       return refused(identity, identity.code === "unauthorized" ? this.#challenge(identity.isSession) : NO_HEADERS);
     }
-    const outcome = identity.kind === "known" ? { ok: true as const, principal: identity.principal } : anonymous(request);
+    if (identity.kind === "known") return this.#actFor(access, request, identity.principal);
+    const outcome =
+      alertsPort === undefined ? this.#actWithoutCredential(access, request) : actAsAlertmanager(new RequestCaller(request), alertsPort);
     return outcome.ok ? this.#actFor(access, request, outcome.principal) : refused(outcome.refusal, this.#challenge(false));
   }
 
@@ -224,6 +221,10 @@ class RequestCaller implements Caller {
 
   get remoteAddress(): string {
     return this.#request.remoteAddress;
+  }
+
+  get isUnix(): boolean {
+    return this.#request.isUnix;
   }
 
   get host(): string | undefined {

@@ -90,7 +90,7 @@ export class GrpcExchange implements HttpExchange, Expiring {
       return;
     }
     const { pool, bodies } = this.#context;
-    const account = bodies.open({ tenant: this.tenant ?? "", address: () => this.request.remoteAddress });
+    const account = bodies.open(this.tenant ?? "", this.request);
     this.#collector = new BodyCollector({ maxBytes, onBody, countsFirst: true }, { pool, account });
     const early = this.#early;
     this.#early = undefined;

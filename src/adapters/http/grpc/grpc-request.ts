@@ -35,6 +35,7 @@ export class GrpcRequest implements HttpRequest {
   readonly method = "POST";
   readonly query = "";
   readonly version = "1.1";
+  readonly isUnix = false;
   readonly path: string;
   readonly remoteAddress: string;
   readonly hasClientCertificate: boolean;

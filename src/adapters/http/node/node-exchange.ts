@@ -85,7 +85,7 @@ export class NodeExchange implements HttpExchange, Expiring {
     if (this.#answered || this.#over || this.#collector !== undefined) return;
     if ((this.request.headers.contentLength ?? 0) > maxBytes) return this.#refuseBody("too-long", maxBytes);
     const { pool, bodies } = this.#context;
-    const account = bodies.open({ tenant: this.tenant ?? "", address: () => this.request.remoteAddress });
+    const account = bodies.open(this.tenant ?? "", this.request);
     this.#collector = new BodyCollector({ maxBytes, onBody }, { pool, account });
     if (this.#awaitsContinue) this.#outgoing.writeContinue();
     this.#awaitsContinue = false;
@@ -96,7 +96,7 @@ export class NodeExchange implements HttpExchange, Expiring {
 
   respond(status: number, headers: HttpHeaders, body: string | Uint8Array): boolean {
     if (this.#answered || this.#over) return false;
-    const whole = this.#context.heads.whole(status, headers);
+    const whole = this.#context.heads.whole(status, headers).lines;
     if (body.length > this.#context.limits.answerBytesMax) throw new RangeError(`answer of ${body.length} bytes`);
     this.#answer(status, whole, body, false);
     return true;
@@ -104,7 +104,7 @@ export class NodeExchange implements HttpExchange, Expiring {
 
   openStream(status: number, headers: HttpHeaders): HttpStream | undefined {
     if (this.#answered || this.#over) return undefined;
-    const whole = this.#context.heads.whole(status, headers);
+    const whole = this.#context.heads.whole(status, headers).lines;
     this.#takeAnswer();
     this.#outgoing.writeHead(status, this.#headLines(whole, undefined, false));
     const options = {
@@ -123,7 +123,7 @@ export class NodeExchange implements HttpExchange, Expiring {
   refuse(status: number, code: RefusalCode, message: string, close: boolean): void {
     if (this.#answered || this.#over) return;
     const { headers, body } = this.#context.options.refusal(status, code, message, this.request);
-    this.#answer(status, this.#context.heads.whole(status, headers), body, close);
+    this.#answer(status, this.#context.heads.whole(status, headers).lines, body, close);
   }
 
   /** Runs somebody else's code: what it throws becomes a 500, or cuts off the answer that has begun. */
@@ -249,6 +249,7 @@ class NodeRequestHead implements HttpRequest {
   readonly path: string;
   readonly query: string;
   readonly remoteAddress: string;
+  readonly isUnix: boolean;
   readonly version: string;
   readonly hasClientCertificate: boolean;
   readonly headers = new RequestHeaders();
@@ -260,6 +261,7 @@ class NodeRequestHead implements HttpRequest {
     this.path = mark < 0 ? target : target.slice(0, mark);
     this.query = mark < 0 ? "" : target.slice(mark + 1);
     this.version = message.httpVersion;
+    this.isUnix = isUnix;
     this.remoteAddress = isUnix ? UNIX_PEER : (message.socket.remoteAddress ?? "").replace(/^::ffff:(?=\d+\.)/, "");
     this.hasClientCertificate = showsCertificate(message.socket);
     // rawHeaders, because `headers` drops the second of some repeated ones, which is what the framing check must see.

@@ -196,7 +196,7 @@ export class NodeHttpServer implements HttpServer {
     const { headers, body } = this.#context.options.refusal(status, code, message);
     const lines = this.#context.heads
       .whole(status, headers)
-      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .lines.map(([name, value]) => `${name}: ${value}\r\n`)
       .join("");
     socket.write(`HTTP/1.1 ${statusLine(status)}\r\n${lines}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n`);
     socket.end(body);

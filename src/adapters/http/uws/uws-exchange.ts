@@ -2,12 +2,12 @@
  * One exchange on uws. Rules of the native side that shape it: onAborted and onData are attached before the handler returns; a chunk's memory
  * is taken away after its callback; every write happens inside cork(); after the end or the abort the response must not be touched again.
  */
-import { after, afterTurn, answerFault, connection, guarded, guardedOr, type Home } from "../../../core/faults/guard.ts";
-import { isBodiless, statusLine } from "../answer-head.ts";
+import { after, afterTurn, answerFault, connection, fatal, guardedOf, guardedOr, type Home } from "../../../core/faults/guard.ts";
+import { type AnswerHead, isBodiless, statusLine } from "../answer-head.ts";
 import { type AppendOutcome, BodyCollector, bodyRefusal } from "../body-collector.ts";
 import type { Expiring } from "../deadline-sweep.ts";
 import { HELD_BODY_BYTES_MAX, UWS_ENDING_BYTES_MAX, UWS_WHOLE_ANSWER_BYTES_MAX } from "../http-limits.ts";
-import type { BodyReceiver, HttpExchange, HttpHeaders, HttpStream, RefusalCode } from "../http-server.ts";
+import type { BodyReceiver, HttpExchange, HttpHandler, HttpHeaders, HttpStream, RefusalCode } from "../http-server.ts";
 import type { HeadFault } from "../request-headers.ts";
 import type { ServerContext } from "../server-context.ts";
 import type { UwsRequest, UwsResponse } from "./uws-library.ts";
@@ -25,20 +25,23 @@ function tailOf(tail: Uint8Array, chunk: ArrayBuffer): Buffer {
   return Buffer.concat([tail, new Uint8Array(chunk, from)]).subarray(-CHUNKS_END.length);
 }
 
-/** An exchange; `onOver` is called once, when its answer has left our hands or its client is gone. */
+/** What the exchanges of one server have in common. */
+export interface UwsPort {
+  readonly context: ServerContext;
+  readonly whole: WholeBodies;
+  /** Called once for each exchange, when its answer has left our hands or its client is gone. */
+  onOver(): void;
+}
+
+/** An exchange. Closures and homes are made where they are needed: a small post has those alone that the native side keeps. */
 export class UwsExchange implements HttpExchange, Expiring {
   readonly request: UwsRequestHead;
   tenant?: string;
-  readonly home: Home = { where: "request", name: "a request over HTTP", answer: (error) => this.#fault(error) };
-  /** Of what goes wrong between the socket and the request: nobody could say where its bytes end. */
-  readonly #wire = connection("a connection of HTTP", () => {
-    if (!this.#over) this.#response.close();
-  });
   sweepPlace = -1;
   sweepTicks = 0;
   readonly #response: UwsResponse;
+  readonly #port: UwsPort;
   readonly #context: ServerContext;
-  readonly #onOver: () => void;
   #aborted = false;
   #answered = false;
   #over = false;
@@ -54,15 +57,31 @@ export class UwsExchange implements HttpExchange, Expiring {
   #stream: UwsStream | undefined;
   #abortCallback: (() => void) | undefined;
 
-  constructor(response: UwsResponse, request: UwsRequest, context: ServerContext, onOver: () => void) {
+  constructor(response: UwsResponse, request: UwsRequest, port: UwsPort) {
+    const { context } = port;
     this.#response = response;
+    this.#port = port;
     this.#context = context;
-    this.#onOver = onOver;
-    response.onAborted(guarded(this.#wire, () => this.#abort()));
+    response.onAborted(guardedOf<UwsExchange, []>(this, UwsExchange.#wireOf, UwsExchange.#onAborted));
     this.request = new UwsRequestHead(request, response, context.isUnix);
     this.#bodyPending = this.request.headers.announceBody;
     if (this.#bodyPending) this.#attachData();
   }
+
+  get home(): Home {
+    return { where: "request", name: "a request over HTTP", answer: (error) => this.#fault(error) };
+  }
+
+  /** Of what goes wrong between the socket and the request: nobody could say where its bytes end. */
+  get #wire(): Home {
+    return connection("a connection of HTTP", () => {
+      if (!this.#over) this.#response.close();
+    });
+  }
+
+  static readonly #wireOf = (exchange: UwsExchange): Home => exchange.#wire;
+  static readonly #onAborted = (exchange: UwsExchange): void => exchange.#abort();
+  static readonly #onChunk = (exchange: UwsExchange, chunk: ArrayBuffer, isLast: boolean): void => exchange.#onData(chunk, isLast);
 
   get aborted(): boolean {
     return this.#aborted;
@@ -82,7 +101,7 @@ export class UwsExchange implements HttpExchange, Expiring {
     if (this.#answered || this.#over || this.#collector !== undefined) return;
     if ((this.request.headers.contentLength ?? 0) > maxBytes) return this.#refuseBody("too-long", maxBytes);
     const { pool, bodies } = this.#context;
-    const account = bodies.open({ tenant: this.tenant ?? "", address: () => this.request.remoteAddress });
+    const account = bodies.open(this.tenant ?? "", this.request);
     this.#collector = new BodyCollector({ maxBytes, onBody }, { pool, account });
     if (this.#held !== undefined) return this.#releaseHeld(this.#held);
     if (!this.#bodyPending) return this.#attachData(); // gives one empty last chunk after the handler
@@ -131,6 +150,15 @@ export class UwsExchange implements HttpExchange, Expiring {
     this.#refuseNow(status, code, message);
   }
 
+  /** Runs the handler of requests, as `guard` does. */
+  handle(handler: HttpHandler): void {
+    try {
+      handler(this);
+    } catch (error) {
+      answerFault(this.home, error);
+    }
+  }
+
   /** Runs somebody else's code: what it throws becomes a 500, or cuts off the answer that has begun. */
   guard(call: () => void): void {
     try {
@@ -156,7 +184,7 @@ export class UwsExchange implements HttpExchange, Expiring {
   }
 
   #attachData(): void {
-    this.#response.onData(guarded(this.#wire, (chunk: ArrayBuffer, isLast: boolean) => this.#onData(chunk, isLast)));
+    this.#response.onData(guardedOf<UwsExchange, [ArrayBuffer, boolean]>(this, UwsExchange.#wireOf, UwsExchange.#onChunk));
   }
 
   /** Hands over what came while the exchange was held: a turn later, as every body is. */
@@ -190,27 +218,19 @@ export class UwsExchange implements HttpExchange, Expiring {
     if (outcome !== "taken") return this.#refuseBody(outcome, collector.maxBytes);
     if (!isLast) return this.#watchEnd(chunk);
     this.#context.sweep.remove(this);
-    this.#deliverAfterTurn(collector, chunk.byteLength);
+    if (!this.#port.whole.add(this, chunk.byteLength)) this.deliver();
   }
 
-  /**
-   * Hands the body over when the parser is done with what has come: a request behind this one, or trailers, which it takes for one, close the connection
-   * with the answer still due. So of what comes in one packet nothing is acted on whose answer would be lost.
-   */
-  #deliverAfterTurn(collector: BodyCollector, bytes: number): void {
-    const context = this.#context;
-    if (context.endingBytes + bytes > UWS_ENDING_BYTES_MAX) return this.#deliver(collector);
-    context.endingBytes += bytes;
-    afterTurn(this.#wire, () => {
-      context.endingBytes -= bytes;
-      this.#deliver(collector);
-    });
-  }
-
-  #deliver(collector: BodyCollector): void {
-    if (this.#collector !== collector) return; // answered meanwhile, or the client is gone
+  /** Hands over the body, which is whole. */
+  deliver(): void {
+    const collector = this.#collector;
+    if (collector === undefined) return; // answered meanwhile, or the client is gone
     this.#collector = undefined;
-    this.guard(() => collector.deliver());
+    try {
+      collector.deliver();
+    } catch (error) {
+      answerFault(this.home, error);
+    }
   }
 
   /** Refuses a chunked body whose end was read as content, once nothing more comes: the parser takes a chunk extension for digits of the chunk's length. */
@@ -242,13 +262,12 @@ export class UwsExchange implements HttpExchange, Expiring {
     this.#context.sweep.remove(this);
   }
 
-  #answer(status: number, headers: HttpHeaders, body: string | Uint8Array, close: boolean): void {
+  #answer(status: number, head: AnswerHead, body: string | Uint8Array, close: boolean): void {
     this.#takeAnswer();
-    const send = (): void => this.#response.cork(() => this.#send(status, headers, body, close));
-    if (!close || !this.#bodyPending) return send();
     // uws closes with the last byte of such an answer, and what then still comes in makes the kernel reset the connection before the client
     // has read. It also offers no way to close after an answer that was completed earlier. So the answer waits for the end of the body.
-    this.#linger(send);
+    if (close && this.#bodyPending) this.#linger(() => this.#response.cork(() => this.#send(status, head, body, close)));
+    else this.#response.cork(() => this.#send(status, head, body, close));
   }
 
   #linger(send: () => void): void {
@@ -263,13 +282,13 @@ export class UwsExchange implements HttpExchange, Expiring {
     if (!this.#over) send?.();
   }
 
-  #writeHead(status: number, headers: HttpHeaders): void {
+  #writeHead(status: number, { firstName, rest }: AnswerHead): void {
     if (status !== 200) this.#response.writeStatus(statusLine(status)); // uws begins with 200 OK by itself
-    for (const [name, value] of headers) this.#response.writeHeader(name, value);
+    if (firstName !== "") this.#response.writeHeader(firstName, rest);
   }
 
-  #send(status: number, headers: HttpHeaders, body: string | Uint8Array, close: boolean): void {
-    this.#writeHead(status, headers);
+  #send(status: number, head: AnswerHead, body: string | Uint8Array, close: boolean): void {
+    this.#writeHead(status, head);
     if (this.request.method === "HEAD" || isBodiless(status)) {
       // Closing is left to the client or to the end of draining: with `close` uws demands a length, which it then gets wrong.
       if (close) this.#response.writeHeader("Connection", "close");
@@ -289,14 +308,14 @@ export class UwsExchange implements HttpExchange, Expiring {
    * is slow it closes later, and serves what comes until then. `close` must come before any end, so the body leaves as the rest of the last header line,
    * with the line's own end behind it.
    */
-  #sendAndClose(status: number, headers: HttpHeaders, body: string | Uint8Array): void {
+  #sendAndClose(status: number, head: AnswerHead, body: string | Uint8Array): void {
     const isText = typeof body === "string"; // JSON, where a line end does no harm: it is counted, so that the answer ends where it says
     const length = isText ? Buffer.byteLength(body) + 2 : body.length;
     const content = isText ? Buffer.from(body) : body;
     const isHead = this.request.method === "HEAD";
     const rest = isHead ? `${length}\r\n` : Buffer.concat([Buffer.from(`${length}\r\n\r\n`), content]);
     this.#response.cork(() => {
-      this.#writeHead(status, headers);
+      this.#writeHead(status, head);
       this.#response.writeHeader("Connection", "close");
       this.#response.writeHeader("Content-Length", rest);
     });
@@ -320,7 +339,7 @@ export class UwsExchange implements HttpExchange, Expiring {
     if (this.#over) return;
     this.#over = true;
     this.request.detach();
-    this.#onOver();
+    this.#port.onOver();
   }
 
   #abort(): void {
@@ -331,6 +350,34 @@ export class UwsExchange implements HttpExchange, Expiring {
     this.#finish();
     this.guard(() => this.#stream?.closed());
     this.guard(() => this.#abortCallback?.());
+  }
+}
+
+/** Of what goes wrong between the bodies of several connections. */
+const ENDINGS = fatal("the bodies that have come whole");
+
+/**
+ * Bodies that have come whole and wait until the parser is done with what has come, which is the end of the turn: a request behind one, or trailers, which it takes
+ * for one, close the connection with the answer still due. So of what comes in one packet nothing is acted on whose answer would be lost.
+ */
+export class WholeBodies {
+  #waiting: UwsExchange[] = [];
+  /** Bytes of their last pieces. */
+  #bytes = 0;
+
+  /** False where so many bytes wait that the body is to be handed over at once. */
+  add(exchange: UwsExchange, bytes: number): boolean {
+    if (this.#bytes + bytes > UWS_ENDING_BYTES_MAX) return false;
+    this.#bytes += bytes;
+    if (this.#waiting.push(exchange) === 1) afterTurn(ENDINGS, () => this.#deliver());
+    return true;
+  }
+
+  #deliver(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    this.#bytes = 0;
+    for (const exchange of waiting) exchange.deliver();
   }
 }
 

@@ -16,6 +16,7 @@ export class UwsRequestHead implements HttpRequest {
   readonly version = "1.1";
   /** The pinned library cannot tell. */
   readonly hasClientCertificate = false;
+  readonly isUnix: boolean;
   readonly headers = new RequestHeaders();
   #response: UwsResponse | undefined;
   #remoteAddress = "";
@@ -24,6 +25,7 @@ export class UwsRequestHead implements HttpRequest {
     this.method = request.getCaseSensitiveMethod();
     this.path = request.getUrl();
     this.query = request.getQuery() ?? "";
+    this.isUnix = isUnix;
     if (isUnix) this.#remoteAddress = UNIX_PEER;
     else this.#response = response;
     request.forEach((name, value) => {

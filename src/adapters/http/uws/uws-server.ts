@@ -9,7 +9,7 @@ import type { ServerContext } from "../server-context.ts";
 import { createServerContext } from "../server-context.ts";
 import { TLS_CIPHERS, type TlsIdentity } from "../tls/tls-identity.ts";
 import { claimSocketPath, releaseSocketPath, withPrivateFiles } from "../unix-socket.ts";
-import { UwsExchange } from "./uws-exchange.ts";
+import { UwsExchange, type UwsPort, WholeBodies } from "./uws-exchange.ts";
 import type { UwsApp, UwsLibrary, UwsListenSocket, UwsRequest, UwsResponse } from "./uws-library.ts";
 
 /** Apps of identities before, kept for their connections: beyond that those of the oldest are closed. */
@@ -36,7 +36,7 @@ export class UwsHttpServer implements HttpServer {
   #socketPath: string | undefined;
   #connections = 0;
   #exchanges = 0;
-  readonly #onOver = () => this.#onExchangeOver();
+  readonly #port: UwsPort;
   #onIdle: (() => void) | undefined;
   #drained: Promise<void> | undefined;
 
@@ -44,6 +44,7 @@ export class UwsHttpServer implements HttpServer {
     this.#library = dependencies.library;
     this.#handler = dependencies.handler;
     this.#context = createServerContext(options);
+    this.#port = { context: this.#context, whole: new WholeBodies(), onOver: () => this.#onExchangeOver() };
     this.#apps = [this.#makeApp(options.tls)];
   }
 
@@ -139,10 +140,10 @@ export class UwsHttpServer implements HttpServer {
 
   #onRequest(response: UwsResponse, request: UwsRequest): void {
     this.#exchanges++;
-    const exchange = new UwsExchange(response, request, this.#context, this.#onOver);
+    const exchange = new UwsExchange(response, request, this.#port);
     const fault = exchange.request.fault(this.#context.limits);
     if (fault !== undefined) exchange.refuseHead(fault);
-    else exchange.guard(() => this.#handler(exchange));
+    else exchange.handle(this.#handler);
   }
 
   #onExchangeOver(): void {

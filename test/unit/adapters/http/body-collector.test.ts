@@ -9,7 +9,7 @@ const MIB = 1024 * KIB;
 
 function collecting(shares = BodyShares.alone(), maxBytes = 16 * MIB) {
   const bodies: Buffer[] = [];
-  const account = shares.open({ tenant: "default", address: () => "10.0.0.1" });
+  const account = shares.open("default", { remoteAddress: "10.0.0.1" });
   const pool = new BodyPool({ retainedBytesMax: 64 * MIB });
   const collector = new BodyCollector({ maxBytes, onBody: (body) => void bodies.push(Buffer.from(body)) }, { pool, account });
   return { collector, bodies, shares };
@@ -57,7 +57,7 @@ describe("a body in chunks", () => {
     expect(collector.append(Buffer.alloc(100), false)).toBe("taken");
     expect(collector.append(Buffer.alloc(16 * KIB - 100), false)).toBe("taken");
     expect(collector.append(Buffer.alloc(1), false)).toBe("no-memory");
-    const account = shares.open({ tenant: "default", address: () => "10.0.0.1" });
+    const account = shares.open("default", { remoteAddress: "10.0.0.1" });
     const options = { maxBytes: MIB, onBody: () => undefined, countsFirst: true };
     const counting = new BodyCollector(options, { pool: new BodyPool({ retainedBytesMax: MIB }), account });
     expect(counting.append(Buffer.alloc(1), false)).toBe("no-memory");
@@ -65,7 +65,7 @@ describe("a body in chunks", () => {
 
   it("gives its memory back where the receiver throws", () => {
     const shares = BodyShares.alone();
-    const account = shares.open({ tenant: "default", address: () => "10.0.0.1" });
+    const account = shares.open("default", { remoteAddress: "10.0.0.1" });
     const options = {
       maxBytes: 100,
       onBody: () => {

@@ -11,7 +11,7 @@ function sharesOf(tenants: number): { shares: BodyShares; ledger: ShareLedger } 
   return { shares: new BodyShares(ledger), ledger };
 }
 
-const open = (shares: BodyShares, tenant: string, address = "10.0.0.1") => shares.open({ tenant, address: () => address });
+const open = (shares: BodyShares, tenant: string, address = "10.0.0.1") => shares.open(tenant, { remoteAddress: address });
 
 /** Bodies of so many bytes, as many as find room; each takes its memory a MiB at a time. */
 function fill(shares: BodyShares, tenant: string, address: string, bodyBytes: number): BodyAccount[] {

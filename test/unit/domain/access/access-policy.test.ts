@@ -104,6 +104,7 @@ describe("a request without a credential", () => {
   };
   const local: Caller = {
     remoteAddress: "127.0.0.1",
+    isUnix: false,
     version: "1.1",
     host: "127.0.0.1:8080",
     origin: undefined,
@@ -112,7 +113,7 @@ describe("a request without a credential", () => {
     beginsAsNginx: false,
     forwardedBy: undefined,
   };
-  const overSocket: Caller = { ...local, remoteAddress: "unix", host: "localhost" };
+  const overSocket: Caller = { ...local, remoteAddress: "unix", isUnix: true, host: "localhost" };
   const role = (access: Access, caller: Caller, changed: Partial<AccessPolicyOptions> = {}) => {
     const outcome = actWithoutCredential(access, caller, { ...options, ...changed });
     return outcome.ok ? outcome.principal : outcome.refusal.code;

@@ -30,6 +30,7 @@ function request(headers: Record<string, string>, method = "GET"): HttpRequest {
     query: "",
     version: "1.1",
     remoteAddress: "192.0.2.7",
+    isUnix: false,
     hasClientCertificate: false,
     header: (name) => headers[name],
     findHeader,
