@@ -222,7 +222,7 @@ export function afterTurn(home: Home, call: () => unknown): void {
   scheduleTurnEnd();
 }
 
-/** Calls once this turn of the event loop is over, and all that waited for that has been called: for what gathers what those leave. */
+/** Calls once this turn of the event loop is over, and all that waited for that has been called, which may ask for this: it gathers what they leave. */
 export function lastInTurn(home: Home, call: () => unknown): void {
   lastDue.push({ home, call });
   scheduleTurnEnd();

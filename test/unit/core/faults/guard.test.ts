@@ -12,7 +12,9 @@ import {
   failedPart,
   fatal,
   guarded,
+  guardedOf,
   guardedOr,
+  lastInTurn,
   listen,
   listenOnce,
   reportFaults,
@@ -82,6 +84,40 @@ it("goes on behind a call that threw: timers, turns, promises", async () => {
   await Promise.all([ticked, sleep(2), turnEnd()]);
   await expect.poll(() => faults.length).toBe(6);
   expect(faults).toEqual(Array.from({ length: 6 }, () => FAULT));
+});
+
+it("ends a turn in order: what waits for it, then what comes last, and what that adds in the next turn", async () => {
+  const seen: string[] = [];
+  lastInTurn(TASK, () => {
+    seen.push("last");
+    lastInTurn(TASK, () => seen.push("last of the next"));
+  });
+  afterTurn(TASK, () => {
+    seen.push("first");
+    afterTurn(TASK, () => seen.push("next"));
+    lastInTurn(TASK, () => seen.push("last, of this turn too"));
+  });
+  afterTurn(TASK, fail);
+  afterTurn(TASK, () => seen.push("second"));
+  const order = ["first", "second", "last", "last, of this turn too", "next", "last of the next"];
+  await expect.poll(() => seen).toEqual(order);
+  expect(faults).toEqual([FAULT]);
+});
+
+it("asks for the home of a listener's owner only where it throws", () => {
+  const asked: string[] = [];
+  const home = (owner: string) => {
+    asked.push(owner);
+    return TASK;
+  };
+  const listener = guardedOf("a request", home, (_owner, value: number) => {
+    if (value > 1) throw failure;
+  });
+  listener(1);
+  expect(asked).toEqual([]);
+  listener(2);
+  expect(asked).toEqual(["a request"]);
+  expect(faults).toEqual([FAULT]);
 });
 
 it("gives who asked the answer of a call, and another where it threw", () => {
