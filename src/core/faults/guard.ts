@@ -214,27 +214,27 @@ interface Due {
 /** What waits for the end of this turn, in its order, and what comes behind all of that. One immediate runs both: hundreds of requests may end in a turn. */
 let due: Due[] = [];
 const lastDue: Due[] = [];
-let isTurnEndScheduled = false;
+let isEndScheduled = false;
 
 /** Calls once this turn of the event loop is over; at its end, what is added waits for the end of the next. */
 export function afterTurn(home: Home, call: () => unknown): void {
   due.push({ home, call });
-  scheduleTurnEnd();
+  scheduleEnd();
 }
 
 /** Calls once this turn of the event loop is over, and all that waited for that has been called, which may ask for this: it gathers what they leave. */
 export function lastInTurn(home: Home, call: () => unknown): void {
   lastDue.push({ home, call });
-  scheduleTurnEnd();
+  scheduleEnd();
 }
 
-function scheduleTurnEnd(): void {
-  if (isTurnEndScheduled) return;
-  isTurnEndScheduled = true;
-  setImmediate(endTurn);
+function scheduleEnd(): void {
+  if (isEndScheduled) return;
+  isEndScheduled = true;
+  setImmediate(runEnd);
 }
 
-function endTurn(): void {
+function runEnd(): void {
   const now = due;
   due = [];
   let next = 0;
@@ -244,8 +244,8 @@ function endTurn(): void {
   } finally {
     // Of what waited behind a throw that nobody answers nothing is lost.
     if (next < now.length) due = [...now.slice(next), ...due];
-    isTurnEndScheduled = false;
-    if (due.length > 0 || lastDue.length > 0) scheduleTurnEnd();
+    isEndScheduled = false;
+    if (due.length > 0 || lastDue.length > 0) scheduleEnd();
   }
 }
 

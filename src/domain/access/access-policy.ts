@@ -1,5 +1,4 @@
 // Who a request may act as, and what it may do as that. Credentials have been checked before: a wrong one never gets here.
-import { rememberLast } from "../../core/collections/last-answer.ts";
 import type { Role } from "../../core/protocol/access.ts";
 import type { Principal } from "../../core/protocol/query.ts";
 import { rightsOf } from "./key-scopes.ts";
@@ -73,6 +72,15 @@ export function isAnonymous({ subject }: Principal): boolean {
 /** Whether an address or host name (without port) is this machine's loopback. */
 function isLoopback(host: string): boolean {
   return LOOPBACK_NAME.test(host);
+}
+
+/** A function of one text that remembers its last answer; another text costs a comparison more than without. */
+function rememberLast(call: (text: string) => boolean): (text: string) => boolean {
+  let last: { readonly text: string; readonly answer: boolean } | undefined;
+  return (text) => {
+    if (last?.text !== text) last = { text, answer: call(text) };
+    return last.answer;
+  };
 }
 
 /** Whether the server listens on loopback alone; it is the same address with every request. */
