@@ -15,7 +15,6 @@ KERNEL := dist/.kernel
 COMPILED := dist/.compiled
 SERVER := dist/.server
 WEB := dist/.web
-JOINED_SERVER := dist/.joined/.built
 NODES := test/nodes/node_modules/.installed
 ASSEMBLY := src/domain/kernel/assembly
 # Folders count as sources too, so that a deleted file causes a build.
@@ -40,8 +39,8 @@ package: build ## Make a tarball and a Debian package with Node inside, and thei
 package-test: package ## Install the Debian package over an overlay of this machine, start, feed, upgrade, remove and purge it, and build it again (root, three minutes)
 	@exec packaging/test.sh
 
-test: build $(TEST_INSTALLED) $(if $(JOINED),$(JOINED_SERVER)) ## Run all tests that need nothing more; the last line is "N passed, N failed"
-	@TEST_SERVER=$(if $(JOINED),dist/.joined/server/main.js) exec node scripts/run-tests.mjs --exclude 'test/real/**'
+test: build $(TEST_INSTALLED) ## Run all tests that need nothing more; the last line is "N passed, N failed"
+	@exec node scripts/run-tests.mjs --exclude 'test/real/**'
 
 test-fast: $(INSTALLED) $(TEST_INSTALLED) ## Run the unit and property tests that need no build and no server, in a minute on two cores; it names those it leaves out
 	@exec node scripts/fast-tests.mjs
@@ -179,17 +178,14 @@ $(KERNEL): $(INSTALLED) $(KERNEL_SOURCES)
 	@node scripts/build-kernel.mjs
 	@touch $@
 
-$(JOINED_SERVER): $(SERVER) package.json scripts/build-joined.mjs
-	@node scripts/build-joined.mjs
-	@touch $@
-
 # Types are not looked at: `make check` does, and who only runs the server need not wait.
 $(COMPILED): $(INSTALLED) $(SERVER_SOURCES)
 	@echo "Building the server (3 of 4) ..."
 	@node_modules/.bin/tsc -p tsconfig.json --noCheck --incremental --tsBuildInfoFile dist/.tsbuildinfo
 	@touch $@
 
-$(SERVER): $(KERNEL) $(COMPILED)
+$(SERVER): $(KERNEL) $(COMPILED) scripts/join-server.mjs
+	@node scripts/join-server.mjs
 	@touch $@
 
 $(WEB): $(INSTALLED) $(WEB_SOURCES)

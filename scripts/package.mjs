@@ -41,7 +41,9 @@ function stage(root) {
   cpSync(process.execPath, join(root, "node"), { dereference: true });
   cpSync("package.json", join(root, "package.json"));
   cpSync("LICENSE", join(root, "LICENSE"));
-  const isBuilt = (path) => !/\.map$|\.d\.ts$|tsbuildinfo/.test(path);
+  // Of joined files the maps too: stack traces are read by them.
+  const isBuilt = (path) =>
+    /^dist\/(main\.js|actors\/\w+\/worker\.js|joined\/.*)\.map$/.test(path) || !/\.map$|\.d\.ts$|tsbuildinfo/.test(path);
   for (const entry of readdirSync("dist")) {
     if (entry.startsWith(".") || join("dist", entry) === out || !isBuilt(entry)) continue;
     cpSync(join("dist", entry), join(root, "dist", entry), { recursive: true, filter: isBuilt });

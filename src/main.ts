@@ -34,6 +34,7 @@ import { hasCrashNote } from "./adapters/log/crash-notes.ts";
 import { damagedDirectory } from "./adapters/log/damaged-bytes.ts";
 import { logDirectory, type Meta, noteStores } from "./adapters/log/meta-file.ts";
 import { systemClock } from "./adapters/platform/clock.ts";
+import { nameSources } from "./adapters/platform/source-positions.ts";
 import type { SystemdLink } from "./adapters/platform/systemd-link.ts";
 import { hashSeeds } from "./adapters/shared-memory/engine-memory.ts";
 import { FaultBook } from "./adapters/telemetry/fault-book.ts";
@@ -496,4 +497,5 @@ const ENDS: Home = {
   },
 };
 
+nameSources();
 background(ENDS, main());

@@ -14,7 +14,6 @@ import { type Access, refuseAccess } from "../../src/domain/access/access-policy
 import { rightsOf } from "../../src/domain/access/key-scopes.ts";
 import { ENGINES } from "../support/http-exchanges.ts";
 import { type Question, ServerClient } from "../support/server-client.ts";
-import { SERVER_FILE } from "../support/server-file.ts";
 import { ServerBench, type ServerProcess, type ServerSettings } from "../support/server-process.ts";
 
 const SECRET = "a secret of the tests, 32 bytes or more";
@@ -417,5 +416,5 @@ describe("a provider's keys", () => {
 
 /** Runs `vedette token`. */
 function run(args: readonly string[], settings: ServerSettings): string {
-  return execFileSync(process.execPath, [SERVER_FILE, "token", ...args], { env: { ...settings }, encoding: "utf8" }).trim();
+  return execFileSync(process.execPath, ["dist/main.js", "token", ...args], { env: { ...settings }, encoding: "utf8" }).trim();
 }

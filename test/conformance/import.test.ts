@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { ServerClient } from "../support/server-client.ts";
-import { SERVER_FILE } from "../support/server-file.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -56,7 +55,7 @@ async function readPoints({ client }: Started, service: string, query = "&limit=
 /** Runs `vedette import` to its end. */
 function runImport(started: Started, file: string, ...args: string[]): Promise<{ code: number; output: string }> {
   return new Promise((resolve) => {
-    const all = [SERVER_FILE, "import", file, "--url", started.server.origin, "--token", started.token, ...args];
+    const all = ["dist/main.js", "import", file, "--url", started.server.origin, "--token", started.token, ...args];
     execFile(process.execPath, all, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code), output: stdout + stderr }),
     );
@@ -150,7 +149,7 @@ describe("vedette import", () => {
     const lines = services.flatMap((service) => csvOf(service, samples).split("\n").slice(1, -1));
     writeFileSync(file, `timestamp,service_id,metric_name,value,zone\n${lines.join("\n")}\nx,a,b,1,\n`);
     try {
-      const child = spawn(process.execPath, [SERVER_FILE, "import", file, "--url", started.server.origin, "--token", started.token]);
+      const child = spawn(process.execPath, ["dist/main.js", "import", file, "--url", started.server.origin, "--token", started.token]);
       const killed = new Promise((resolve) => child.on("close", resolve));
       let output = "";
       child.stdout.on("data", (text: Buffer) => {

@@ -11,7 +11,6 @@ import { ENGINES } from "../support/http-exchanges.ts";
 import { RawHttpClient } from "../support/http-raw-client.ts";
 import { encodeBody } from "../support/remote-write-body.ts";
 import { REMOTE_WRITE_HEADERS, ServerClient } from "../support/server-client.ts";
-import { SERVER_FILE } from "../support/server-file.ts";
 import { ServerBench, type ServerProcess, type ServerSettings } from "../support/server-process.ts";
 
 const SECRET = "a secret of the tests, 32 bytes or more";
@@ -249,7 +248,7 @@ describe.each(ENGINES)("trust over $kind", ({ kind, skipped }) => {
     expect((await askOver(path, WHO))[0]).toBe(200);
     const history = join(folder, "history.csv");
     writeFileSync(history, `timestamp,service_id,metric_name,value\n${new Date(Date.now() - 3_600_000).toISOString()},shop,cpu,1\n`);
-    const imported = [SERVER_FILE, "import", history, "--url", `unix:${path}`, "--token-file", join(folder, "admin-token")];
+    const imported = ["dist/main.js", "import", history, "--url", `unix:${path}`, "--token-file", join(folder, "admin-token")];
     expect(execFileSync(process.execPath, imported, { encoding: "utf8" })).toContain("1 samples are in");
     await again.server.stop();
     expect(existsSync(path)).toBe(false);

@@ -4,7 +4,6 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync, writeFileSync }
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { flagsKnownTo } from "../../src/adapters/platform/v8-policy.ts";
-import { SERVER_FILE } from "../support/server-file.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
 import { until } from "../support/until.ts";
 
@@ -13,7 +12,7 @@ afterEach(() => bench.close());
 
 /** Runs a command of the program to its end. */
 function run(args: readonly string[], environment: Record<string, string> = {}) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [SERVER_FILE, ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["dist/main.js", ...args], {
     encoding: "utf8",
     env: { ...process.env, LOG_FORMAT: "text", ...environment },
   });

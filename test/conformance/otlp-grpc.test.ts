@@ -16,7 +16,6 @@ import { NodeTracerProvider, SimpleSpanProcessor } from "@opentelemetry/sdk-trac
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Certificates } from "../support/certificates.ts";
 import { bodyOf, gauge, metricsOf, point, text } from "../support/otlp-requests.ts";
-import { SERVER_FILE } from "../support/server-file.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
 
 const METRICS = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export";
@@ -145,7 +144,7 @@ describe("OTLP over gRPC", () => {
     ["a small message", 1],
     ["a large one", 20_000],
   ])("%s waits for the check of a token that is new here", async (_, count) => {
-    const minted = await promisify(execFile)(process.execPath, [SERVER_FILE, "token", "--role", "operator"], {
+    const minted = await promisify(execFile)(process.execPath, ["dist/main.js", "token", "--role", "operator"], {
       env: { DATA_DIR: server.dataDir },
     });
     const metadata = new Metadata();

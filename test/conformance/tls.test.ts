@@ -13,7 +13,6 @@ import { readTlsIdentity, type TlsIdentity } from "../../src/adapters/http/tls/t
 import { type CertificateFiles, Certificates } from "../support/certificates.ts";
 import { ENGINES, TEXT } from "../support/http-exchanges.ts";
 import { HttpTestBench } from "../support/http-test-server.ts";
-import { SERVER_FILE } from "../support/server-file.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
 
 const certificates = new Certificates();
@@ -215,7 +214,7 @@ describe("a server with a certificate", () => {
   let port: number;
   const run = promisify(execFile);
   const vedette = (args: readonly string[], env: Readonly<Record<string, string>>) =>
-    run(process.execPath, [SERVER_FILE, ...args], { env }).then(
+    run(process.execPath, ["dist/main.js", ...args], { env }).then(
       ({ stdout }) => ({ code: 0, text: stdout }),
       (error: { code: number; stderr: string }) => ({ code: error.code, text: error.stderr }),
     );

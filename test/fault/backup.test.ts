@@ -6,7 +6,6 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { BackupManifest } from "../../src/core/protocol/backup.ts";
 import { LoadSender } from "../support/load-sender.ts";
 import { LoadScript } from "../support/load-sender-script.ts";
-import { SERVER_FILE } from "../support/server-file.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
 import { firstOf } from "../support/test-extent.ts";
 import { differencesToScripts, readHoldings } from "./holdings.ts";
@@ -24,7 +23,7 @@ interface Ended {
 
 function vedette(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [SERVER_FILE, ...args], { env: environment }, (error, stdout, stderr) => {
+    execFile(process.execPath, ["dist/main.js", ...args], { env: environment }, (error, stdout, stderr) => {
       resolve({ code: typeof error?.code === "number" ? error.code : error === null ? 0 : -1, stdout, stderr });
     });
   });

@@ -10,7 +10,6 @@ import { decodeCheckpointRow } from "../../src/modules/state/checkpoint-row.ts";
 import { LoadSender } from "../support/load-sender.ts";
 import { LoadScript } from "../support/load-sender-script.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
-import { SERVER_FILE } from "../support/server-file.ts";
 import { ServerBench } from "../support/server-process.ts";
 import { until } from "../support/until.ts";
 import { QUIET_SETTINGS } from "./damage/folder-contents.ts";
@@ -60,7 +59,7 @@ const hasStreams = (row: Uint8Array) => decodeCheckpointRow(row).header.streams 
 /** Exit code and output of `vedette doctor`. */
 function doctor(...args: string[]): Promise<{ code: number; output: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [SERVER_FILE, "doctor", ...args], (error, stdout, stderr) => {
+    execFile(process.execPath, ["dist/main.js", "doctor", ...args], (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : (error.code as number), output: stdout + stderr });
     });
   });

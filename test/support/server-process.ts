@@ -6,7 +6,6 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PATIENCE_MS } from "./patience.ts";
-import { SERVER_FILE } from "./server-file.ts";
 import { until } from "./until.ts";
 
 /** Settings by name, as the server's environment. */
@@ -24,7 +23,7 @@ export class ServerProcess {
 
   private constructor(settings: ServerSettings, prefix: readonly string[]) {
     this.#dataDir = settings.DATA_DIR ?? "";
-    const [program = process.execPath, ...args] = [...prefix, process.execPath, "--no-memory-reducer", SERVER_FILE];
+    const [program = process.execPath, ...args] = [...prefix, process.execPath, "--no-memory-reducer", "dist/main.js"];
     this.#child = spawn(program, args, {
       env: { PORT: "0", OTLP_PORT: "0", OTLP_GRPC_PORT: "0", ALERTS_PORT: "0", LOG_FORMAT: "text", GROUP_WAIT_SECONDS: "0", ...settings },
       stdio: ["ignore", "pipe", "pipe"],

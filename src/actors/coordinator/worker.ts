@@ -13,6 +13,7 @@ import { logDirectory } from "../../adapters/log/meta-file.ts";
 import { SetAsideFolder } from "../../adapters/log/set-aside-folder.ts";
 import { systemClock } from "../../adapters/platform/clock.ts";
 import { collectWhenIdle } from "../../adapters/platform/idle-collection.ts";
+import { nameSources } from "../../adapters/platform/source-positions.ts";
 import type { EngineMemory } from "../../adapters/shared-memory/engine-memory.ts";
 import { viewMemories } from "../../adapters/shared-memory/engine-threads.ts";
 import { ReaderCount } from "../../adapters/shared-memory/reader-count.ts";
@@ -401,4 +402,5 @@ function serve(data: CoordinatorThreadData, { coordinator, pacer, main, mailboxe
   collectWhenIdle();
 }
 
+nameSources();
 background(fatal("the start of the coordinator"), run(threadData<CoordinatorThreadData>()));

@@ -10,6 +10,7 @@ import { logDirectory } from "../../adapters/log/meta-file.ts";
 import { systemClock } from "../../adapters/platform/clock.ts";
 import { yieldEngine } from "../../adapters/platform/engine-priority.ts";
 import { idleCollection } from "../../adapters/platform/idle-collection.ts";
+import { nameSources } from "../../adapters/platform/source-positions.ts";
 import { type EngineMemory, ProcessWords } from "../../adapters/shared-memory/engine-memory.ts";
 import { viewMemories } from "../../adapters/shared-memory/engine-threads.ts";
 import { Mailbox, type MessagePort } from "../../adapters/threads/mailbox.ts";
@@ -154,4 +155,5 @@ function run(data: EngineThreadData): void {
   for (const each of hosted) each.close();
 }
 
+nameSources();
 run(threadData<EngineThreadData>());

@@ -1,5 +1,5 @@
 // Words summaries for the coordinator by a language model that the operator has named; what goes wrong is logged once a minute, and costs the words alone.
-import { SummaryModel } from "../../adapters/http-client/summary-model.ts";
+import type { SummaryModel, SummaryModelOptions } from "../../adapters/http-client/summary-model.ts";
 import type { Clock } from "../../adapters/platform/clock.ts";
 import { ConfigError } from "../../core/config/config-error.ts";
 import type { Config } from "../../core/config/load-config.ts";
@@ -26,22 +26,29 @@ export function summaryLink(
 
 export class SummaryLink {
   readonly #dependencies: SummaryLinkDependencies;
-  readonly #model: SummaryModel | undefined;
+  readonly #options: SummaryModelOptions;
+  #model: Promise<SummaryModel> | undefined;
   #loggedMs = Number.NEGATIVE_INFINITY;
 
   /** Without a `baseUrl` nothing is ever asked. */
-  constructor(options: ConstructorParameters<typeof SummaryModel>[0], dependencies: SummaryLinkDependencies) {
+  constructor(options: SummaryModelOptions, dependencies: SummaryLinkDependencies) {
     this.#dependencies = dependencies;
-    this.#model = options.baseUrl === "" ? undefined : new SummaryModel(options);
+    this.#options = options;
   }
 
   async word({ id, facts }: SummaryWanted): Promise<void> {
-    const text = await this.#model?.word(facts).catch((error: unknown) => this.#failed(error));
-    this.#dependencies.answer({ type: "summary-worded", id, text: text ?? null });
+    const text = this.#options.baseUrl === "" ? null : await this.#words(facts).catch((error: unknown) => this.#failed(error));
+    this.#dependencies.answer({ type: "summary-worded", id, text });
   }
 
   async close(): Promise<void> {
-    await this.#model?.close();
+    await (await this.#model)?.close();
+  }
+
+  /** The model is loaded for the first: most servers have none. */
+  async #words(facts: string): Promise<string> {
+    this.#model ??= import("../../adapters/http-client/summary-model.ts").then(({ SummaryModel }) => new SummaryModel(this.#options));
+    return (await this.#model).word(facts);
   }
 
   #failed(error: unknown): null {

@@ -7,6 +7,7 @@ import { oncallSender } from "../../adapters/notify/oncall-sender.ts";
 import { pagerSender } from "../../adapters/notify/pager-sender.ts";
 import { systemClock } from "../../adapters/platform/clock.ts";
 import { collectWhenIdle } from "../../adapters/platform/idle-collection.ts";
+import { nameSources } from "../../adapters/platform/source-positions.ts";
 import { type Handlers, Mailbox, type MessagePort } from "../../adapters/threads/mailbox.ts";
 import { threadData } from "../../adapters/threads/threads.ts";
 import { WebhookSender } from "../../adapters/webhooks/webhook-sender.ts";
@@ -182,4 +183,5 @@ function endOnceAnswered(notifier: Notifier, transforms: Transforms): void {
   });
 }
 
+nameSources();
 run(threadData<NotifierThreadData>());

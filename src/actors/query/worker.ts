@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { systemClock } from "../../adapters/platform/clock.ts";
 import { yieldQueries } from "../../adapters/platform/engine-priority.ts";
 import { collectNow, collectWhenIdle } from "../../adapters/platform/idle-collection.ts";
+import { nameSources } from "../../adapters/platform/source-positions.ts";
 import { LmdbReader } from "../../adapters/storage/lmdb-reader.ts";
 import { Mailbox, type MessagePort } from "../../adapters/threads/mailbox.ts";
 import { Requests } from "../../adapters/threads/requests.ts";
@@ -135,6 +136,7 @@ function run({ dataDir, engines, options, mainPort, coordinatorPort }: QueryWork
   collectWhenIdle();
 }
 
+nameSources();
 run(threadData<QueryWorkerData>());
 
 /** Does the work of a call. */
