@@ -1,4 +1,4 @@
-// The built server (server-file.ts) as a process of its own, as `make run` starts it: with nothing but the given settings, on a free port, over a folder that
+// The built server as a process of its own, as `make run` starts it: with nothing but the given settings, on a free port, over a folder that
 // outlives its kills. Its log is text, for readers; test/conformance/log.test.ts has it as JSON. A test that fails says the last lines that the server wrote.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

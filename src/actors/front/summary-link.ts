@@ -37,7 +37,7 @@ export class SummaryLink {
   }
 
   async word({ id, facts }: SummaryWanted): Promise<void> {
-    const text = this.#options.baseUrl === "" ? null : await this.#words(facts).catch((error: unknown) => this.#failed(error));
+    const text = this.#options.baseUrl === "" ? null : await this.#askModel(facts).catch((error: unknown) => this.#failed(error));
     this.#dependencies.answer({ type: "summary-worded", id, text });
   }
 
@@ -46,7 +46,7 @@ export class SummaryLink {
   }
 
   /** The model is loaded for the first: most servers have none. */
-  async #words(facts: string): Promise<string> {
+  async #askModel(facts: string): Promise<string> {
     this.#model ??= import("../../adapters/http-client/summary-model.ts").then(({ SummaryModel }) => new SummaryModel(this.#options));
     return (await this.#model).word(facts);
   }
