@@ -496,6 +496,5 @@ const ENDS: Home = {
     process.exit(exitCodeOf(error));
   },
 };
-
 nameSources();
 background(ENDS, main());
