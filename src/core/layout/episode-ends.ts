@@ -7,6 +7,10 @@ export const ACCEPTED_VALUES = 24;
 export const NOTHING_ACCEPTED_MS = 604800000; // 7 days
 export const NOTHING_DIVISOR = 10;
 
+/** A window of fewer values than came since its episode opened, and than this, gives way to those where one in so many lies beyond half a standard deviation on each side: it was calm by chance. */
+export const SCATTER_BASELINE_VALUES = 60;
+export const SCATTER_SHARE = 8;
+
 /** Duration and number of values in a row, beyond the bar on one side, after which a hold ends, and the values that the baseline must have. */
 export const LASTING_MS = 180000; // 3 min
 export const LASTING_VALUES = 4;

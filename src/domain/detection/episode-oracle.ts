@@ -12,7 +12,6 @@ import {
 import {
   EVENT_CLOSE,
   EVENT_EXCURSION,
-  EVENT_FLAG_ACCEPTED,
   EVENT_FLAG_AFTER_GAP,
   EVENT_FLAG_HIGH,
   EVENT_FLAG_LASTING,
@@ -67,8 +66,8 @@ export interface OracleSample {
   readonly isUsualBefore: boolean;
 }
 
-/** A level that is accepted: `to` is its mean. */
-export interface OracleLevel extends Pick<OracleSample, "time" | "score" | "flags"> {
+/** An end by all values since: `to` is the value, or the mean of the level that is accepted. */
+export interface OracleEnd extends Pick<OracleSample, "time" | "score" | "flags"> {
   readonly to: number;
 }
 
@@ -119,11 +118,11 @@ export class EpisodeOracle {
     return this.#open && time - this.#start >= (isNothing ? NOTHING_ACCEPTED_MS : ACCEPTED_MS);
   }
 
-  /** Ends it, if it is open, as the new level. */
-  accept({ time, to, score, flags }: OracleLevel, events: OracleEvent[]): void {
+  /** Ends it, if it is open, at a value or with the mean of the new level. */
+  end({ time, to, score, flags }: OracleEnd, events: OracleEvent[]): void {
     if (!this.#open) return;
     const { mean, sd, ratio, count } = score;
-    const all = flags | EVENT_FLAG_ACCEPTED | (this.#sign > 0 ? EVENT_FLAG_HIGH : 0);
+    const all = flags | (this.#sign > 0 ? EVENT_FLAG_HIGH : 0);
     events.push({ kind: EVENT_CLOSE, time, value: to, mean, sd, ratio, count, flags: all, start: this.#start, peak: this.#peak });
     this.#open = false;
     this.#out = [false, false, false];

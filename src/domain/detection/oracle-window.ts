@@ -88,8 +88,13 @@ export class OracleWindow {
 
   /** Mean of the newest values since then; `value` where there are none. */
   levelBehind(value: number): number {
-    const count = Math.min(this.behind, this.#size, this.#ring.length);
-    return count === 0 ? value : value + this.#effective(count).reduce((sum, each) => sum + (each - value), 0) / count;
+    const values = this.valuesBehind;
+    return values.length === 0 ? value : value + values.reduce((sum, each) => sum + (each - value), 0) / values.length;
+  }
+
+  /** The newest values since then, of at most a window. */
+  get valuesBehind(): readonly number[] {
+    return this.#effective(Math.min(this.behind, this.#size, this.#ring.length));
   }
 
   /** Bounds for masked values. */

@@ -1,8 +1,9 @@
 // The slow twin of the shard kernel's per-sample logic: one stream as plain objects, every statistic taken exactly from the window each time.
 // Property tests compare the kernel with it event by event; tools that replay a stored series use it without a kernel.
-import { ACCEPTED_VALUES, NOTHING_DIVISOR } from "../../core/layout/episode-ends.ts";
+import { ACCEPTED_VALUES, NOTHING_DIVISOR, SCATTER_BASELINE_VALUES, SCATTER_SHARE } from "../../core/layout/episode-ends.ts";
 import {
   EVENT_ENDED,
+  EVENT_FLAG_ACCEPTED,
   EVENT_FLAG_AFTER_GAP,
   EVENT_FLAG_CONSTANT,
   EVENT_FLAG_IMPLAUSIBLE,
@@ -204,7 +205,7 @@ export class StreamOracle {
       this.#isOnWayBack = false;
       this.#isTaken = false;
     }
-    return { fate: wasOpen && this.#accepts(sample, events) ? "begins anew" : "stays out", masked: false };
+    return { fate: wasOpen && (this.#accepts(sample, events) || this.#widens(sample, events)) ? "begins anew" : "stays out", masked: false };
   }
 
   /** Ends what is open as the new level, once it has lasted or somebody takes it for the usual one, and the value is not near what was usual. */
@@ -213,12 +214,28 @@ export class StreamOracle {
     if (Math.abs(score.ratio) < this.#level(TABLE_LEVEL_CLEAR, column)) return false;
     const to = this.#window.levelBehind(score.mean);
     if (!this.#isTaken && !this.#hasStayed(time, Math.abs(to) * NOTHING_DIVISOR <= Math.abs(score.mean))) return false;
-    for (const episode of this.#episodes) episode.accept({ time, to, score, flags }, events);
+    for (const episode of this.#episodes) episode.end({ time, to, score, flags: flags | EVENT_FLAG_ACCEPTED }, events);
     const width = score.constant ? this.#departureMin(score.mean) : this.#level(TABLE_LEVEL_STRONG, column) * score.sd;
     this.#window.keepUsual(score.mean - width, score.mean + width);
     this.#isAccepted = true;
     this.#isTaken = false;
     return true;
+  }
+
+  /** Ends what is open at a value near what was usual, where those since scatter about a window of few. */
+  #widens({ time, value, score, flags }: OracleSample, events: OracleEvent[]): boolean {
+    const column = score.constant ? TABLE_COLUMN_Z : score.count;
+    if (!(Math.abs(score.ratio) < this.#level(TABLE_LEVEL_CLEAR, column)) || !this.#scatters(score)) return false;
+    for (const episode of this.#episodes) episode.end({ time, to: value, score, flags }, events);
+    return true;
+  }
+
+  #scatters({ constant, count, mean, sd }: OracleScore): boolean {
+    const { behind, valuesBehind: values } = this.#window;
+    if (constant || count >= SCATTER_BASELINE_VALUES || behind < Math.max(count, ACCEPTED_VALUES)) return false;
+    const above = values.filter((value) => value - mean > sd / 2).length;
+    const under = values.filter((value) => value - mean < -sd / 2).length;
+    return Math.min(above, under) * SCATTER_SHARE >= values.length;
   }
 
   #hasStayed(time: number, isNothing: boolean): boolean {

@@ -40,6 +40,35 @@ const around = (level: number) => (i: number) => level * (i % 2 === 0 ? 0.95 : 1
 const ends = (events: readonly ShardEvent[]) => events.filter(({ kind }) => kind === EVENT_CLOSE);
 const isAccepted = ({ flags }: ShardEvent) => (flags & EVENT_FLAG_ACCEPTED) !== 0;
 
+/** Twelve and more values of a calm beginning, and values that scatter far more widely about the same centre ever after: the next of a fixed row. */
+const scattered = (i: number) => [500, 20, 310, 930, 150, 700, 60, 400, 830, 240][i % 10] as number;
+
+describe("a calm beginning", () => {
+  it("gives way to values that scatter about it: they are the usual ones from then on", () => {
+    const { feed, rig, slot } = young(14, 10 * SECOND_MS, (i) => (i % 2 === 0 ? 360 : 440));
+    const events = feed(60, scattered);
+    const closed = ends(events);
+    expect(closed.length).toBeGreaterThan(0);
+    expect(closed.some(isAccepted)).toBe(false);
+    expect(rig.statistics(slot).m2).toBeGreaterThan(24 * 200 ** 2);
+    expect(feed(500, scattered)).toEqual([]);
+  });
+
+  it("stays what it was beside a shift, and beside values that leave it on one side and come back", () => {
+    const shifted = young(14, 10 * SECOND_MS);
+    expect(ends(shifted.feed(200, around(200)))).toEqual([]);
+    const bursts = young(14, 10 * SECOND_MS, (i) => (i % 7 === 0 ? 1 : 0));
+    expect(ends(bursts.feed(100, (i) => (i % 4 === 0 ? 0 : 9)))).toEqual([]);
+  });
+
+  it("stays what it was where it has as many values as came since, or as many as sixty", () => {
+    const outnumbered = young(40, 10 * SECOND_MS, (i) => (i % 2 === 0 ? 360 : 440));
+    expect(ends(outnumbered.feed(40, scattered))).toEqual([]);
+    const known = young(60, 10 * SECOND_MS, (i) => (i % 2 === 0 ? 360 : 440));
+    expect(ends(known.feed(200, scattered))).toEqual([]);
+  });
+});
+
 describe("a lasting shift (D3, A4)", () => {
   it("D3 of a series ten minutes old goes on for as long as the values stay, and is judged against what was before", () => {
     const { feed, rig, slot } = young(60, 10 * SECOND_MS);

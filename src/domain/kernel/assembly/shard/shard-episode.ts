@@ -8,6 +8,7 @@
 // window stays what it was (shard-apart.ts): the episode ends by five values near that, or, once it has lasted, as the new level, with which the window begins anew.
 import {
   ACCEPTED_MS, ACCEPTED_VALUES, EXTREME_MOVE, EXTREME_SD, EXTREME_VALUES, LASTING_BASELINE_VALUES, LASTING_MS, LASTING_VALUES, NOTHING_ACCEPTED_MS, NOTHING_DIVISOR,
+  SCATTER_BASELINE_VALUES, SCATTER_SHARE,
 } from "../../../../core/layout/episode-ends";
 import {
   EVENT_CLOSE, EVENT_EXCURSION, EVENT_FLAG_ACCEPTED, EVENT_FLAG_AFTER_GAP, EVENT_FLAG_CONSTANT, EVENT_FLAG_HIGH, EVENT_FLAG_LASTING, EVENT_FLAG_RESET, EVENT_FLAG_STRONG, EVENT_OPEN,
@@ -28,7 +29,7 @@ import {
 } from "./shard-apart";
 import { countClosing, countExcursion, countOpening, emit } from "./shard-event";
 import { intervalsOf } from "./shard-table";
-import { bounded, limited, newestEffective, setBounds } from "./shard-statistics";
+import { bounded, effectiveBefore, limited, newestEffective, setBounds, windowValues } from "./shard-statistics";
 
 const LEVEL_BYTES: usize = TABLE_COLUMNS * 8;
 /** FLAG_OPERATION, moved by this, is the bytes of a set; the profile in the flags, moved by that, the bytes of the profiles before. */
@@ -161,7 +162,7 @@ export function judge(r: usize, slot: u32, time: f64, scored: f64, stored: f64, 
     setSuspects(r, 0);
     if (!wasOpen) freeze(r);
     fate = STAYS_OUT;
-    if (wasOpen && accepts(r, slot, time, table, column, flags, arrivalMs)) fate = BEGINS_ANEW;
+    if (wasOpen && (accepts(r, slot, time, table, column, flags, arrivalMs) || widens(r, slot, time, scored, table, column, flags, arrivalMs))) fate = BEGINS_ANEW;
   }
 }
 
@@ -332,9 +333,7 @@ function accepts(r: usize, slot: u32, time: f64, table: usize, column: u32, flag
   if (abs(scoreRatio) < level(table, TABLE_LEVEL_CLEAR, column)) return false;
   const to = levelBehind(r, scoreMean);
   if ((load<u32>(r, SR_FLAGS) & FLAG_ACCEPT) == 0 && !hasStayed(r, time, to)) return false;
-  accept(r, slot, time, to, 0, flags | EVENT_FLAG_HIGH | EVENT_FLAG_ACCEPTED, arrivalMs);
-  accept(r, slot, time, to, STATE_LOW_SHIFT, flags | EVENT_FLAG_ACCEPTED, arrivalMs);
-  store<u8>(r, 0, SR_BEYOND);
+  endBoth(r, slot, time, to, flags | EVENT_FLAG_ACCEPTED, arrivalMs);
   const width = scoreConstant ? departureMin(r) : level(table, TABLE_LEVEL_STRONG, column) * scoreSd;
   keepUsual(r, scoreMean - width, scoreMean + width);
   return true;
@@ -355,8 +354,35 @@ function lastedMs(r: usize, time: f64): f64 {
   return max(high, low);
 }
 
-/** Ends the episode of a direction, if it is open, with the mean of the new level. */
-function accept(r: usize, slot: u32, time: f64, to: f64, shift: u32, flags: u32, arrivalMs: f64): void {
+/** Ends what is open at a value that is near what was usual, where those since scatter about a window of few: that was too narrow, and nothing has shifted. */
+function widens(r: usize, slot: u32, time: f64, value: f64, table: usize, column: u32, flags: u32, arrivalMs: f64): bool {
+  if (!(abs(scoreRatio) < level(table, TABLE_LEVEL_CLEAR, column)) || !scatters(r)) return false;
+  endBoth(r, slot, time, value, flags, arrivalMs);
+  return true;
+}
+
+function scatters(r: usize): bool {
+  const behind = <u32>load<u8>(r, SR_BEHIND);
+  if (scoreConstant || scoreCount >= <u32>SCATTER_BASELINE_VALUES || behind < max(scoreCount, <u32>ACCEPTED_VALUES)) return false;
+  const n = min(min(behind, windowValues()), load<u32>(r, SR_COUNT));
+  let above: u32 = 0, under: u32 = 0;
+  for (let back: u32 = 0; back < n; back++) {
+    const off = effectiveBefore(r, back) - scoreMean;
+    if (off > scoreSd / 2) above++;
+    else if (off < -scoreSd / 2) under++;
+  }
+  return min(above, under) * <u32>SCATTER_SHARE >= n;
+}
+
+/** Ends the episodes of both directions that are open. */
+function endBoth(r: usize, slot: u32, time: f64, value: f64, flags: u32, arrivalMs: f64): void {
+  end(r, slot, time, value, 0, flags | EVENT_FLAG_HIGH, arrivalMs);
+  end(r, slot, time, value, STATE_LOW_SHIFT, flags, arrivalMs);
+  store<u8>(r, 0, SR_BEYOND);
+}
+
+/** Ends the episode of a direction, if it is open, with a value or the mean of the new level. */
+function end(r: usize, slot: u32, time: f64, to: f64, shift: u32, flags: u32, arrivalMs: f64): void {
   const state = load<u32>(r, SR_STATE);
   if (((state >> shift) & STATE_OPEN) == 0) return;
   const isHigh = (flags & EVENT_FLAG_HIGH) != 0;
