@@ -1,6 +1,6 @@
 // The wait for a group (GROUP_WAIT_SECONDS): findings of one cause are one message, so an alert waits so long before its page for others that turn out to be one with
-// it, however long something else has held it before. A high of a known series is told at once, unless somebody of its environment was told that lately, or of a group
-// within the time of a cascade: then it may be a part of that.
+// it, however long something else has held it before. A high of a known series is told at once, unless somebody of its environment was told that lately, or of a group,
+// or of the same metric of another service, within the time of a cascade: then it may be a part of that.
 import { DRILL_SERVICE } from "../../../core/protocol/own-telemetry.ts";
 import { MINUTE_MS } from "../../../core/time/durations.ts";
 import type { Tier } from "../../detection/anomaly-score.ts";
@@ -21,7 +21,7 @@ const AT_ONCE: ReadonlySet<string> = new Set([...OWN_IDENTITY, "cascade"]);
 
 type GroupedFinding = Pick<
   Finding,
-  "tenant" | "environment" | "serviceId" | "services" | "atMs" | "isRare" | "hasLongBaseline" | "baselineValues"
+  "tenant" | "environment" | "serviceId" | "services" | "metricName" | "z" | "atMs" | "isRare" | "hasLongBaseline" | "baselineValues"
 >;
 
 /** Alert that is about to page, by the finding that has it do so. */
@@ -39,6 +39,8 @@ interface ToldTimes {
   isToldSince(finding: GroupedFinding, sinceMs: number): boolean;
   /** The same of a group of services. */
   isGroupKnownSince(finding: GroupedFinding, sinceMs: number): boolean;
+  /** The same of another service whose metric moved to the same side. */
+  isJumpKnownSince(finding: GroupedFinding, family: DetectorFamily, sinceMs: number): boolean;
 }
 
 /** Fails while the page of an alert waits for a group; undefined where it need not wait. Value and limit in seconds. */
@@ -47,20 +49,25 @@ export function groupGate(of: Grouped, told: ToldTimes, groupWaitMs: number): Ga
   const { serviceId, services, atMs } = finding;
   if (groupWaitMs <= 0 || AT_ONCE.has(family) || services.length > 0 || serviceId === DRILL_SERVICE || serviceId === INGESTION_SERVICE)
     return undefined;
-  const mayBePart = told.isToldSince(finding, atMs - groupWaitMs) || told.isGroupKnownSince(finding, atMs - GROUP_LATELY_MS);
+  const latelyMs = atMs - GROUP_LATELY_MS;
+  const mayBePart =
+    told.isToldSince(finding, atMs - groupWaitMs) ||
+    told.isGroupKnownSince(finding, latelyMs) ||
+    told.isJumpKnownSince(finding, family, latelyMs);
   if (tier === "high" && isOfKnown(finding, family) && !mayBePart) return undefined;
   return waitGate(sinceMs, atMs, groupWaitMs);
 }
 
 /** The same of an alert that was held for confirmation until now: the long baselines know what they confirm. */
 export function confirmedGroupWait(
-  { state, services }: Alert,
+  { state, services, peak }: Alert,
   times: ToldTimes,
   groupWaitMs: number,
   nowMs: number,
 ): GateResult | undefined {
   const { tenant, environment, serviceId, family } = state.key;
-  const finding = { tenant, environment, serviceId, services, atMs: nowMs, isRare: true, baselineValues: 0 };
+  const { metricName, z } = peak;
+  const finding = { tenant, environment, serviceId, services, metricName, z, atMs: nowMs, isRare: true, baselineValues: 0 };
   return groupGate({ finding, family: family as DetectorFamily, tier: state.tier, sinceMs: nowMs }, times, groupWaitMs);
 }
 

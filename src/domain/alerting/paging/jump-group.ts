@@ -1,11 +1,11 @@
-// One jump of one metric over several services: their alerts are one, told once, with the services in it. It forms when the wait of the first of them is over.
+// One jump of one metric over several services, whichever of their metrics departs most: their alerts are one, told once, with the services in it. It forms when the wait of the first of them is over.
 import { GROUP_SERVICES_PER_ALERT_MAX } from "../../../core/config/notification-limits.ts";
 import { type Tier, tierRank } from "../../detection/anomaly-score.ts";
 import { holdGates } from "../inhibition/hold-gates.ts";
 import { severityOfServices } from "../severity.ts";
 import { type Alert, withChange } from "./alert.ts";
 import { GROUP_LATELY_MS } from "./group-wait.ts";
-import { isTold } from "./jump-index.ts";
+import { isTold, type Jump, jumpsOf, servicesOfMetric } from "./jump-index.ts";
 import { mergedAlert, withMembersOf } from "./merged-alerts.ts";
 import type { PageDecision } from "./page-decision.ts";
 import { decideAgain, decisionOn, notified } from "./page-pipeline.ts";
@@ -47,18 +47,25 @@ export function decideGroup(alert: Alert, sources: PagingSources, memory: Paging
   return [...ended, decisionOn(joined, endOf(joined, nowMs), "paged", [])];
 }
 
+/** The largest of the groups that an alert may be a part of, by one of its metrics. */
 function jumpGroup(alert: Alert, sources: PagingSources, memory: PagingMemory, nowMs: number): JumpGroup | undefined {
-  const sinceMs = memory.waitsSinceMs(alert) - sources.groupWaitMs;
-  const peers = [...memory.jumps.of(alert)];
-  // A group goes on taking in what departs with it for as long as the onsets of a cascade may be apart.
-  const lateMs = (other: Alert) => (other.services.length >= JUMP_SERVICES_MIN ? nowMs - GROUP_LATELY_MS : sinceMs);
-  const told = peers.filter((other) => isTold(other) && (other.state.flap.pagedMs ?? 0) >= lateMs(other)).sort(byOpening);
+  const groups = jumpsOf(alert).flatMap((jump) => groupOf(jump, alert, sources, memory, nowMs) ?? []);
+  return groups.reduce<JumpGroup | undefined>(
+    (most, group) => (group.services.length > (most?.services.length ?? 0) ? group : most),
+    undefined,
+  );
+}
+
+function groupOf({ name, metric }: Jump, alert: Alert, sources: PagingSources, memory: PagingMemory, nowMs: number): JumpGroup | undefined {
+  const peers = [...memory.jumps.of(name)];
+  // What people know of takes in what departs with it for as long as the onsets of a cascade may be apart.
+  const told = peers.filter((other) => isTold(other) && (other.state.flap.pagedMs ?? 0) >= nowMs - GROUP_LATELY_MS).sort(byOpening);
   const others = peers.filter((other) => other !== alert && isWaiting(other) && !isHeld(other, sources, memory, nowMs));
   const waiting = [alert, ...others].sort(byOpening);
+  if (new Set([...told, ...waiting].flatMap((other) => servicesOfMetric(other, metric))).size < JUMP_SERVICES_MIN) return undefined;
   const leader = told[0] ?? (waiting[0] as Alert);
-  const services = [...new Set([leader, ...waiting].flatMap(servicesOf))];
-  if (services.length < JUMP_SERVICES_MIN) return undefined;
-  return { leader, others: waiting.filter((other) => other !== leader), services: services.slice(0, GROUP_SERVICES_PER_ALERT_MAX) };
+  const services = [...new Set([leader, ...waiting].flatMap(servicesOf))].slice(0, GROUP_SERVICES_PER_ALERT_MAX);
+  return { leader, others: waiting.filter((other) => other !== leader), services };
 }
 
 /** Whether something else than the wait holds it by now. */

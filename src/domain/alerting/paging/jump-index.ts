@@ -1,14 +1,22 @@
-// Firing alerts that wait for a group or that people know of, by the jump that they may be one of: in a storm, an alert whose wait is over asks for its own jump and
+// Firing alerts that wait for a group or that people know of, by the jumps that they may be a part of: in a storm, an alert whose wait is over asks for its own jumps and
 // never goes through all that fires. An index over another one reads through it, as the memory does that it belongs to.
 import { baseNameOf } from "../../distribution/derived-values.ts";
+import type { AlertKey } from "../alert-identity.ts";
 import { type Alert, isFiring, isOfCascade } from "./alert.ts";
 import { isWaiting } from "./waiting-alerts.ts";
 
+/** Metrics of one alert by which it may be a part of a jump: the first that departed stand for the others. */
+const JUMPS_PER_ALERT_MAX = 16;
+/** Jumps of which it is known when people were told; one that is forgotten makes nobody wait for it. */
+const TOLD_JUMPS_MAX = 4_096;
+
 export class JumpIndex {
   readonly #base: JumpIndex | undefined;
-  /** The jump of each alert that was put here; null of one that is of none: what the base says of it counts no more. */
-  readonly #jumpOf = new Map<string, string | null>();
+  /** The jumps of each alert that was put here; none of one that is of none: what the base says of it counts no more. */
+  readonly #jumpsOf = new Map<string, readonly string[]>();
   readonly #jumps = new Map<string, Map<string, Alert>>();
+  /** Of each jump the newest that people were told of, the oldest first. */
+  readonly #told = new Map<string, ToldJump>();
 
   constructor(base?: JumpIndex) {
     this.#base = base;
@@ -18,33 +26,71 @@ export class JumpIndex {
   put(alert: Alert): void {
     const { id } = alert.state;
     this.remove(id);
-    const jump = isOfJump(alert) ? jumpOf(alert) : null;
-    if (jump === null && this.#base === undefined) return;
-    this.#jumpOf.set(id, jump);
-    if (jump === null) return;
-    const alerts = this.#jumps.get(jump) ?? new Map<string, Alert>();
-    this.#jumps.set(jump, alerts.set(id, alert));
+    const names = isOfJump(alert) ? jumpsOf(alert).map(({ name }) => name) : [];
+    if (names.length === 0 && this.#base === undefined) return;
+    this.#jumpsOf.set(id, names);
+    for (const name of names) this.#jumps.set(name, (this.#jumps.get(name) ?? new Map<string, Alert>()).set(id, alert));
+    if (isTold(alert)) for (const name of names) this.#noteTold(name, alert);
+  }
+
+  #noteTold(name: string, { state }: Alert): void {
+    const atMs = state.flap.pagedMs ?? 0;
+    if (atMs < (this.#told.get(name)?.atMs ?? 0)) return;
+    this.#told.delete(name);
+    this.#told.set(name, { atMs, serviceId: state.key.serviceId });
+    if (this.#told.size > TOLD_JUMPS_MAX) this.#told.delete(this.#told.keys().next().value as string);
+  }
+
+  /** Whether the newest of a jump that people were told of is of another service, and of later. */
+  isKnownSince(name: string, serviceId: string, sinceMs: number): boolean {
+    const told = this.#told.get(name);
+    if (told === undefined) return this.#base?.isKnownSince(name, serviceId, sinceMs) === true;
+    return told.serviceId !== serviceId && told.atMs > sinceMs;
   }
 
   /** Forgets an alert; of a base alone. */
   remove(id: string): void {
-    const jump = this.#jumpOf.get(id);
-    this.#jumpOf.delete(id);
-    if (jump == null) return;
-    const alerts = this.#jumps.get(jump);
-    alerts?.delete(id);
-    if (alerts?.size === 0) this.#jumps.delete(jump);
+    for (const name of this.#jumpsOf.get(id) ?? []) {
+      const alerts = this.#jumps.get(name);
+      alerts?.delete(id);
+      if (alerts?.size === 0) this.#jumps.delete(name);
+    }
+    this.#jumpsOf.delete(id);
   }
 
-  /** Alerts of the same jump as one, itself included where it is of one: that wait, or that people know of. */
-  *of(alert: Alert): Generator<Alert> {
-    yield* this.#at(jumpOf(alert));
+  /** Alerts of a jump, by its name: those that wait, or that people know of. */
+  *of(name: string): Generator<Alert> {
+    if (this.#base !== undefined) for (const alert of this.#base.of(name)) if (!this.#jumpsOf.has(alert.state.id)) yield alert;
+    yield* this.#jumps.get(name)?.values() ?? [];
   }
+}
 
-  *#at(jump: string): Generator<Alert> {
-    if (this.#base !== undefined) for (const alert of this.#base.#at(jump)) if (!this.#jumpOf.has(alert.state.id)) yield alert;
-    yield* this.#jumps.get(jump)?.values() ?? [];
-  }
+interface ToldJump {
+  readonly atMs: number;
+  readonly serviceId: string;
+}
+
+/** What an alert may be a part of: a metric that moved to one side. */
+export interface Jump {
+  /** Of a tenant's environment and a family of detectors; equal of two alerts only if they say the same of one metric. */
+  readonly name: string;
+  readonly metric: string;
+}
+
+/** The jumps of an alert: of the metric that departs most, and of the others that it names, to the same side. */
+export function jumpsOf({ state: { key }, peak, members }: Alert): readonly Jump[] {
+  const metrics = new Set([peak, ...members].map(({ metricName }) => baseNameOf(metricName)));
+  return [...metrics].slice(0, JUMPS_PER_ALERT_MAX).map((metric) => ({ name: jumpName(key, peak.z, metric), metric }));
+}
+
+/** Name of the jump that a metric's departure is a part of. */
+export function jumpName({ tenant, environment, family }: Omit<AlertKey, "serviceId">, z: number, metricName: string): string {
+  return `${tenant.length} ${environment.length} ${tenant}${environment}${family} ${Math.sign(z)} ${baseNameOf(metricName)}`;
+}
+
+/** Services of an alert on which a metric departs. */
+export function servicesOfMetric({ peak, members }: Alert, metric: string): readonly string[] {
+  return [peak, ...members].filter(({ metricName }) => baseNameOf(metricName) === metric).map(({ serviceId }) => serviceId);
 }
 
 /** Whether people know of an alert, and all there is of it. */
@@ -54,11 +100,4 @@ export function isTold({ pages, heldBy }: Alert): boolean {
 
 function isOfJump(alert: Alert): boolean {
   return isFiring(alert) && !isOfCascade(alert) && (isWaiting(alert) || isTold(alert));
-}
-
-/** A text that two alerts share only if they say the same of one metric, in one environment of a tenant. */
-function jumpOf({ state: { key }, peak }: Alert): string {
-  const { tenant, environment, family } = key;
-  const side = Math.sign(peak.z);
-  return `${tenant.length} ${environment.length} ${tenant}${environment}${family} ${side} ${baseNameOf(peak.metricName)}`;
 }

@@ -13,7 +13,8 @@ import { InhibitorIndex } from "../inhibition/inhibitor-index.ts";
 import { type Alert, isFiring } from "./alert.ts";
 import { AlertsByState } from "./alerts-by-state.ts";
 import { OWN_IDENTITY } from "./detector-family.ts";
-import { JumpIndex } from "./jump-index.ts";
+import type { Finding } from "./finding.ts";
+import { JumpIndex, jumpName } from "./jump-index.ts";
 import { placeText } from "./service-scope.ts";
 import { WaitingAlerts } from "./waiting-alerts.ts";
 
@@ -26,6 +27,8 @@ export interface FiredSignal extends EnsembleSignal {
   /** The ensemble has raised it. */
   readonly isRaised: boolean;
 }
+
+type JumpedFinding = Pick<Finding, "tenant" | "environment" | "serviceId" | "metricName" | "z">;
 
 export class PagingMemory {
   readonly #base: PagingMemory | undefined;
@@ -115,6 +118,12 @@ export class PagingMemory {
   /** Whether anybody was told since of a group of services in that environment, or one has grown that people know of. */
   isGroupKnownSince({ tenant, environment }: { readonly tenant: string; readonly environment: string }, sinceMs: number): boolean {
     return this.#groupAt(placeText({ tenant, environment, serviceId: "" })) > sinceMs;
+  }
+
+  /** Whether people were told since of another service of that environment on which the same metric moved to the same side. */
+  isJumpKnownSince(finding: JumpedFinding, family: string, sinceMs: number): boolean {
+    const { tenant, environment, serviceId, metricName, z } = finding;
+    return this.jumps.isKnownSince(jumpName({ tenant, environment, family }, z, metricName), serviceId, sinceMs);
   }
 
   /** When an alert that waits for a group began to; it is as old as its last change where it began just now. */

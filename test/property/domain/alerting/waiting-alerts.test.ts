@@ -4,14 +4,17 @@ import { describe, expect, it } from "vitest";
 import { CALM } from "../../../../src/domain/alerting/flap-control.ts";
 import { type Alert, isFiring, isOfCascade } from "../../../../src/domain/alerting/paging/alert.ts";
 import { GROUP_GATE } from "../../../../src/domain/alerting/paging/group-wait.ts";
+import { jumpsOf } from "../../../../src/domain/alerting/paging/jump-index.ts";
 import { PagingMemory } from "../../../../src/domain/alerting/paging/paging-memory.ts";
 import { baseNameOf } from "../../../../src/domain/distribution/derived-values.ts";
 
+const metric = fc.constantFrom("latency", "latency.p95", "latency.p99", "errors", "requests");
 const kept = fc.record({
   name: fc.nat(9),
   tenant: fc.constantFrom("default", "other"),
   environment: fc.constantFrom("", "prod", "prod1"),
-  metric: fc.constantFrom("latency", "latency.p95", "latency.p99", "errors"),
+  metric,
+  members: fc.array(metric, { maxLength: 3 }),
   z: fc.constantFrom(9, -9),
   family: fc.constantFrom("metric", "multivariate", "cascade"),
   heldBy: fc.constantFrom(null, GROUP_GATE, "silenced"),
@@ -43,7 +46,7 @@ function alertOf(of: Kept): Alert {
     },
     labels: {},
     peak: { anomalyId: "a", serviceId: `s${name}`, metricName: metric, detector: "z_score", z, explanation: "why" },
-    members: [],
+    members: of.members.map((metricName) => ({ anomalyId: metricName, serviceId: `s${name}`, metricName })),
     anomalies: 1,
     open: 1,
     services: [],
@@ -61,14 +64,15 @@ function alertOf(of: Kept): Alert {
 
 const isWaiting = (alert: Alert) => isFiring(alert) && alert.heldBy === GROUP_GATE;
 
-function slowJump(memory: PagingMemory, one: Alert): string[] {
-  const [key, { peak }] = [one.state.key, one];
+const metricsOf = ({ peak, members }: Alert) => [peak, ...members].map(({ metricName }) => baseNameOf(metricName));
+
+function slowJump(memory: PagingMemory, { state: { key }, peak }: Alert, metric: string): string[] {
   const found = [...memory.firing(key.tenant)].filter(
     (other) =>
       other.state.key.environment === key.environment &&
       other.state.key.family === key.family &&
       !isOfCascade(other) &&
-      baseNameOf(other.peak.metricName) === baseNameOf(peak.metricName) &&
+      metricsOf(other).includes(metric) &&
       Math.sign(other.peak.z) === Math.sign(peak.z) &&
       (isWaiting(other) || (other.pages > 0 && other.heldBy === null)),
   );
@@ -92,7 +96,8 @@ describe("alerts that wait for a group", () => {
         const all = [...base.changed];
         for (const memory of [base, draft])
           for (const alert of [...all, alertOf(other)])
-            expect([...memory.jumps.of(alert)].map(({ state }) => state.id).sort()).toEqual(slowJump(memory, alert));
+            for (const { name, metric } of jumpsOf(alert))
+              expect([...memory.jumps.of(name)].map(({ state }) => state.id).sort()).toEqual(slowJump(memory, alert, metric));
         const waiting = all.filter(isWaiting);
         const sinceMs = (alert: Alert) => base.waitsSinceMs(alert);
         expect(base.waiting.firstSinceMs).toBe(Math.min(...waiting.map(sinceMs)));

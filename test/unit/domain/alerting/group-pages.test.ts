@@ -69,6 +69,29 @@ describe("B11: one jump of one metric over many services", () => {
     const pages = [WAIT, WAIT + 500].flatMap((ms) => rig.again(START + ms)).filter(({ outcome }) => outcome === "paged");
     expect(pages).toHaveLength(5);
   });
+  it("is a group whichever metric of each service departs most, and with two services that were told before the third", () => {
+    const rig = grouping();
+    const metrics = ["latency_p95", "queue_depth", "cpu_percent"];
+    for (const [i, metricName] of metrics.entries()) {
+      jump(rig, i, { z: 6, metricName: "requests" });
+      jump(rig, i, { z: 20, atMs: START + SECOND, metricName });
+    }
+    const told = rig.again(START + 2 * WAIT).filter(({ outcome }) => outcome === "paged");
+    expect(told).toHaveLength(1);
+    expect([...rig.memory.firing("default")]).toMatchObject([{ pages: 1, services: { length: 3 }, anomalies: 6 }]);
+    const later = grouping();
+    const decisions = metrics.map((metricName, i) => {
+      const atMs = START + i * 2 * WAIT;
+      jump(later, i, { z: 6, atMs, metricName: "requests" });
+      const own = jump(later, i, { z: 20, atMs: atMs + SECOND, metricName });
+      for (let ms = 0; ms < 2 * WAIT; ms += SECOND) later.again(atMs + ms);
+      return own;
+    });
+    expect([...later.memory.firing("default")].map(({ state, pages, services }) => [state.id, pages, services.length])).toEqual([
+      [decisions[0]?.alertId, 1, 2],
+      [decisions[1]?.alertId, 1, 0],
+    ]);
+  });
   it("holds nobody who is silenced, and is not told for them", () => {
     const rig = new PagingRig({
       groupWaitMs: WAIT,
