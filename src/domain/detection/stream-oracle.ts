@@ -205,7 +205,10 @@ export class StreamOracle {
       this.#isOnWayBack = false;
       this.#isTaken = false;
     }
-    return { fate: wasOpen && (this.#accepts(sample, events) || this.#widens(sample, events)) ? "begins anew" : "stays out", masked: false };
+    return {
+      fate: wasOpen && (this.#accepts(sample, events) || this.#widens(sample, events)) ? "begins anew" : "stays out",
+      masked: false,
+    };
   }
 
   /** Ends what is open as the new level, once it has lasted or somebody takes it for the usual one, and the value is not near what was usual. */

@@ -8,7 +8,7 @@ import { isWaiting } from "./waiting-alerts.ts";
 /** Metrics of one alert by which it may be a part of a jump: the first that departed stand for the others. */
 const JUMPS_PER_ALERT_MAX = 16;
 /** Jumps of which it is known when people were told; one that is forgotten makes nobody wait for it. */
-const TOLD_JUMPS_MAX = 4_096;
+const KNOWN_JUMPS_MAX = 4_096;
 
 export class JumpIndex {
   readonly #base: JumpIndex | undefined;
@@ -16,7 +16,7 @@ export class JumpIndex {
   readonly #jumpsOf = new Map<string, readonly string[]>();
   readonly #jumps = new Map<string, Map<string, Alert>>();
   /** Of each jump the newest that people were told of, the oldest first. */
-  readonly #told = new Map<string, ToldJump>();
+  readonly #known = new Map<string, KnownJump>();
 
   constructor(base?: JumpIndex) {
     this.#base = base;
@@ -30,22 +30,22 @@ export class JumpIndex {
     if (names.length === 0 && this.#base === undefined) return;
     this.#jumpsOf.set(id, names);
     for (const name of names) this.#jumps.set(name, (this.#jumps.get(name) ?? new Map<string, Alert>()).set(id, alert));
-    if (isTold(alert)) for (const name of names) this.#noteTold(name, alert);
+    if (isTold(alert)) for (const name of names) this.#note(name, alert);
   }
 
-  #noteTold(name: string, { state }: Alert): void {
+  #note(name: string, { state }: Alert): void {
     const atMs = state.flap.pagedMs ?? 0;
-    if (atMs < (this.#told.get(name)?.atMs ?? 0)) return;
-    this.#told.delete(name);
-    this.#told.set(name, { atMs, serviceId: state.key.serviceId });
-    if (this.#told.size > TOLD_JUMPS_MAX) this.#told.delete(this.#told.keys().next().value as string);
+    if (atMs < (this.#known.get(name)?.atMs ?? 0)) return;
+    this.#known.delete(name);
+    this.#known.set(name, { atMs, serviceId: state.key.serviceId });
+    if (this.#known.size > KNOWN_JUMPS_MAX) this.#known.delete(this.#known.keys().next().value as string);
   }
 
   /** Whether the newest of a jump that people were told of is of another service, and of later. */
   isKnownSince(name: string, serviceId: string, sinceMs: number): boolean {
-    const told = this.#told.get(name);
-    if (told === undefined) return this.#base?.isKnownSince(name, serviceId, sinceMs) === true;
-    return told.serviceId !== serviceId && told.atMs > sinceMs;
+    const known = this.#known.get(name);
+    if (known === undefined) return this.#base?.isKnownSince(name, serviceId, sinceMs) === true;
+    return known.serviceId !== serviceId && known.atMs > sinceMs;
   }
 
   /** Forgets an alert; of a base alone. */
@@ -65,7 +65,7 @@ export class JumpIndex {
   }
 }
 
-interface ToldJump {
+interface KnownJump {
   readonly atMs: number;
   readonly serviceId: string;
 }
