@@ -147,10 +147,9 @@ export class AnalysisRunner {
     const { counters, nowMs, monotonicMs, wake } = this.#dependencies;
     const startMs = monotonicMs();
     try {
-      const isOver = this.#isOver(incident);
       if (this.#incidents.isRevision(incident, nowMs())) await this.#revise(incident);
       else if (incident.hasJoined) await this.#nameJoined(incident);
-      this.#incidents.looked(incident, isOver, nowMs());
+      this.#incidents.looked(incident, this.#isOver(incident), nowMs());
     } catch (error) {
       if (!(error instanceof EngineUnavailableError || error instanceof StoreError)) throw error;
       counters.add("rcaFailures", 1);
@@ -186,12 +185,18 @@ export class AnalysisRunner {
     if (this.#incidents.settle(incident, { joined: joinedWith(fresh.edges, services) }, untilMs) !== incident) return;
     const looked = this.#looked.get(incident) ?? { series: [], report: undefined };
     this.#looked.set(incident, looked);
-    const report = time.spend(() => {
+    // What is over by now, as most of a replay and of a storm is before its turn comes, needs no second look to say so.
+    const isOver = !incident.ends && this.#isOver(incident);
+    incident.ends ||= isOver;
+    const made = time.spend(() => {
       looked.series = withEarlier(looked.series, fresh.series);
       const evidence = { ...fresh, series: looked.series };
       return this.#reportOf(incident, looked.report, analyse(evidence), evidence);
     });
-    if (this.#incidents.explained(incident, explainedBy(report.analysis), untilMs) !== incident) return;
+    if (this.#incidents.explained(incident, explainedBy(made.analysis), untilMs) !== incident) return;
+    // Its cause may have joined others with it that go on.
+    if (isOver) incident.ends = this.#isOver(incident);
+    const report = { ...made, isFinal: incident.ends };
     await this.#store(incident, looked, report);
     this.#incidents.revised(incident, report.revision, untilMs);
     counters.add("rcaRevisions", 1);
