@@ -10,6 +10,7 @@ import { type EvidenceItem, evidenceItems, evidenceNumbers, leadingSeries } from
 import { affectedOf, type Impact, impactOf } from "./impact.ts";
 import { meaningOf, RESOURCE_KINDS, SYMPTOM_MIN } from "./metric-kind.ts";
 import { type RankedService, type Ranking, rankServices, STALE_METRIC } from "./ranking.ts";
+import { factsOf } from "./series-facts.ts";
 import { type IncidentSignature, signatureOf } from "./signature.ts";
 
 /** Candidates of a report. */
@@ -165,8 +166,7 @@ function candidateOf(ranking: Ranking, service: RankedService): Candidate {
 
 function firstSymptom(series: readonly SeriesEvidence[]): FirstSymptom | null {
   let first: SeriesEvidence | undefined;
-  for (const one of series) {
-    if (one.departure.novelty < SYMPTOM_MIN) continue;
+  for (const one of factsOf(series).departed) {
     const { kind, harm } = meaningOf(one.metricName);
     const isSymptom = kind === "latency" || kind === "errors" || kind === "dependency";
     if (!isSymptom || Math.sign(one.departure.shift) !== harm) continue;
@@ -183,8 +183,8 @@ function isBefore(a: SeriesEvidence, b: SeriesEvidence): boolean {
 }
 
 function lookedAt({ series, lines, operations, calls, changes }: IncidentEvidence): LookedAt {
-  const services = new Set<string>();
-  for (const list of [series, lines, operations]) for (const { serviceId } of list) services.add(serviceId);
+  const services = new Set(factsOf(series).services);
+  for (const list of [lines, operations]) for (const { serviceId } of list) services.add(serviceId);
   return {
     services: services.size,
     series: series.length,

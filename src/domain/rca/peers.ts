@@ -2,6 +2,7 @@
 // it has itself: its host in the network, with a port, in other letters. An address in a series of calls that is no service's is no peer: it may be any of them.
 import { hostOf, isAddress, isInside, isLoopback, withoutPort } from "../trace/span-peer.ts";
 import type { CallEvidence, IncidentEvidence, SeriesEvidence } from "./evidence.ts";
+import { factsOf } from "./series-facts.ts";
 
 /** Evidence with its peers told apart. */
 interface PeerEvidence {
@@ -13,7 +14,7 @@ interface PeerEvidence {
 /** The evidence with peers as services of their own, called by those that name them; calls that name a service get an edge to it. */
 export function withPeers(evidence: IncidentEvidence): PeerEvidence {
   const sending = new Set(evidence.senders);
-  for (const { serviceId } of evidence.series) sending.add(serviceId);
+  for (const serviceId of factsOf(evidence.series).services) sending.add(serviceId);
   for (const { serviceId } of evidence.lines) sending.add(serviceId);
   for (const { serviceId } of evidence.operations) sending.add(serviceId);
   const services = new ServiceNames(sending);
@@ -42,7 +43,7 @@ function withPeerSeries(
   series: readonly SeriesEvidence[],
   withPeer: (one: SeriesEvidence, name: string) => readonly SeriesEvidence[],
 ): readonly SeriesEvidence[] {
-  if (series.every(({ peer }) => peer === null)) return series;
+  if (factsOf(series).ofPeers.length === 0) return series;
   const made: SeriesEvidence[] = [];
   for (const one of series) {
     if (one.peer === null) made.push(one);

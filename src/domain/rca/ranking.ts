@@ -6,6 +6,7 @@ import type { ChangeEvidence, IncidentEvidence } from "./evidence.ts";
 import { type LineFinding, lineFindings } from "./line-findings.ts";
 import { SYMPTOM_MIN } from "./metric-kind.ts";
 import { withPeers } from "./peers.ts";
+import { factsOf } from "./series-facts.ts";
 import { type MetricsView, metricsView, type ServiceMetrics } from "./service-metrics.ts";
 import { type NodeTie, nodeTies } from "./shared-nodes.ts";
 import { type SpanFinding, slowOperations, spanFindings } from "./span-findings.ts";
@@ -244,10 +245,11 @@ function mayBeLinked(evidence: Links): (serviceId: string) => boolean {
   const hides = showsNothing(own, evidence);
   if (!hides && ![...own].some((serviceId) => placed.has(serviceId))) return () => true;
   const joined = joinedWith(edges, own);
+  const { onNodes } = factsOf(series);
   const nodes = new Set<string>();
-  for (const { serviceId, node } of series) if (node !== null && joined.has(serviceId)) nodes.add(node);
+  for (const { serviceId, node } of onNodes) if (node !== null && joined.has(serviceId)) nodes.add(node);
   const beside = new Set<string>();
-  for (const { serviceId, node } of series) if (node !== null && nodes.has(node)) beside.add(serviceId);
+  for (const { serviceId, node } of onNodes) if (node !== null && nodes.has(node)) beside.add(serviceId);
   return (serviceId) => (!hides && !placed.has(serviceId)) || joined.has(serviceId) || beside.has(serviceId);
 }
 
@@ -257,5 +259,7 @@ function ownServices({ target, members }: Pick<IncidentEvidence, "target" | "mem
 
 /** Whether nothing has come of any of an incident's services since its onset: an alert of another system, a person's, or of what fell silent. */
 function showsNothing(own: ReadonlySet<string>, { series, lines, operations }: Links): boolean {
-  return own.size > 0 && ![series, lines, operations].some((all) => all.some(({ serviceId }) => own.has(serviceId)));
+  const { services } = factsOf(series);
+  if (own.size === 0 || [...own].some((serviceId) => services.has(serviceId))) return false;
+  return ![lines, operations].some((all) => all.some(({ serviceId }) => own.has(serviceId)));
 }

@@ -1,6 +1,7 @@
 // Time that services spend by themselves, from the calls between them alone: what callers wait for a service, less what it waits for those that it calls, the way there and back included where it is known. Of a
 // service that nobody calls there is none. Calls that run beside each other are subtracted in full, so that a self time is at the least what is told here.
 import type { OperationEvidence, OperationWindow, SeriesEvidence } from "./evidence.ts";
+import { factsOf } from "./series-facts.ts";
 
 /** Sums of the calls between two services in one minute. */
 export interface CallSums {
@@ -45,7 +46,7 @@ export function selfTimes(calls: readonly MinuteCalls[], { onset, until, past }:
 
 /** Without the times of services that measure calls to peers outside: what they wait for these need not be in a span. */
 export function ownTimesOf(times: readonly OperationEvidence[], series: readonly SeriesEvidence[]): OperationEvidence[] {
-  const waiting = new Set(series.filter(({ peer }) => peer !== null).map(({ serviceId }) => serviceId));
+  const waiting = new Set(factsOf(series).ofPeers.map(({ serviceId }) => serviceId));
   return times.filter(({ serviceId }) => !waiting.has(serviceId));
 }
 

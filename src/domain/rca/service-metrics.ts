@@ -11,8 +11,9 @@ import { familyOfMetric } from "../series/metric-family.ts";
 import { joinedWith } from "../topology/reach.ts";
 import { waitShares } from "./callee-waits.ts";
 import type { IncidentEvidence } from "./evidence.ts";
-import { type MetricKind, meaningOf, RESOURCE_KINDS, SYMPTOM_KINDS, SYMPTOM_MIN } from "./metric-kind.ts";
+import { type MetricKind, meaningOf, RESOURCE_KINDS, SYMPTOM_KINDS } from "./metric-kind.ts";
 import { NoveltyTable } from "./novelty-table.ts";
+import { factsOf } from "./series-facts.ts";
 import type { NodeTie } from "./shared-nodes.ts";
 
 /** Weights of the sum, chosen on Online Boutique and held on PetShop (ADR 97). */
@@ -84,7 +85,7 @@ interface Surroundings extends Neighbours {
 
 function namedCallsOf(table: NoveltyTable, series: IncidentEvidence["series"]): number[] {
   const found = table.services.map(() => 0);
-  for (const { serviceId, peer, departure } of series) {
+  for (const { serviceId, peer, departure } of factsOf(series).ofPeers) {
     const service = peer === null || peer === serviceId || departure.shift <= 0 ? undefined : table.numberOf(serviceId);
     if (service !== undefined) found[service] = Math.max(found[service]!, departure.novelty);
   }
@@ -94,7 +95,7 @@ function namedCallsOf(table: NoveltyTable, series: IncidentEvidence["series"]): 
 /** A callee that gets fewer calls while series of its callers count more that fail: they fail before they reach it. */
 function starvedOf(table: NoveltyTable, series: IncidentEvidence["series"]): number[] {
   const failing = table.services.map(() => 0);
-  for (const { metricName, serviceId, peer, departure } of series) {
+  for (const { metricName, serviceId, peer, departure } of factsOf(series).ofPeers) {
     const callee = peer === null || peer === serviceId || departure.shift <= 0 ? undefined : table.numberOf(peer);
     if (callee !== undefined && familyOfMetric(metricName) === "errors") failing[callee] = Math.max(failing[callee]!, departure.novelty);
   }
@@ -115,11 +116,9 @@ function timelyNovelty(table: NoveltyTable, service: number, kind: MetricKind, w
 /** When the large symptoms of the incident began: the anomaly that asks may have been a small one before them. */
 function symptomsMs({ series, onsetMs, target, members, edges }: IncidentEvidence): number {
   const joined = joinedWith(edges, target === null ? members : [target.serviceId, ...members]);
-  const symptoms = series.filter(({ serviceId, metricName, departure: { novelty, shift } }) => {
-    // Few depart so far, so what they mean is asked of few.
-    if (!(novelty >= SYMPTOM_MIN && joined.has(serviceId))) return false;
+  const symptoms = factsOf(series).departed.filter(({ serviceId, metricName, departure: { shift } }) => {
     const { kind, harm } = meaningOf(metricName);
-    return SYMPTOM_KINDS.some((each) => each === kind) && Math.sign(shift) === harm;
+    return joined.has(serviceId) && SYMPTOM_KINDS.some((each) => each === kind) && Math.sign(shift) === harm;
   });
   const largest = symptoms.reduce((most, { departure }) => Math.max(most, departure.novelty), 0);
   const large = symptoms.filter(({ departure }) => departure.novelty >= LARGE * largest);

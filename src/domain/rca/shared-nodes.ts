@@ -3,6 +3,7 @@
 import { calleesOf, callersOf } from "../topology/reach.ts";
 import type { IncidentEvidence, SeriesEvidence } from "./evidence.ts";
 import { meaningOf, type ResourceKind } from "./metric-kind.ts";
+import { factsOf } from "./series-facts.ts";
 
 /** From here on a resource is taken, and a neighbour hit. */
 const TAKEN_MIN = 3;
@@ -57,7 +58,7 @@ type Nodes = ReadonlyMap<string, ReadonlyMap<string, Tenant>>;
 function tenantsByNode(series: readonly SeriesEvidence[]): [Nodes, ReadonlyMap<string, number>] {
   const nodes = new Map<string, Map<string, Tenant>>();
   const loud = new Map<string, number>();
-  for (const { node, serviceId, metricName, peer, departure } of series) {
+  for (const { node, serviceId, metricName, peer, departure } of factsOf(series).onNodes) {
     if (node === null || peer !== null) continue;
     const { kind, harm, ofHost } = meaningOf(metricName);
     const novelty = harm !== 0 && Math.sign(departure.shift) !== harm ? 0 : departure.novelty;

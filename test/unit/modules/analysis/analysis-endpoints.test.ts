@@ -202,6 +202,18 @@ describe("reports", () => {
     expect(await reports(rig)).toMatchObject([{ revision: 7, final: true, anomaly_id: id }]);
   });
 
+  it("are final with their first revision where all of the incident is over by then, and not where one of it goes on", async () => {
+    for (const [goesOn, final] of [
+      [[], true],
+      [[alert("Down")], false],
+    ] as const) {
+      const rig = await Rig.open();
+      await Promise.all([fire(rig, alert("Slow"), ...goesOn), fire(rig, alert("Slow", { status: "resolved" }))]);
+      await pass(rig, 2_000, 1_000);
+      expect(await reports(rig)).toMatchObject([{ revision: 1, final, anomaly_count: 1 + goesOn.length }]);
+    }
+  });
+
   it("are found by each of the anomalies of a large incident, over a restart, until they go", async () => {
     const rig = await Rig.open({ retentionMs: 2 * DAY_MS });
     const many = Array.from({ length: INCIDENT_MEMBERS_PER_INCIDENT_MAX + 30 }, (_, i) => alert("Down", {}, { service: `s${i}` }));
