@@ -3,6 +3,7 @@ import { gzip } from "node:zlib";
 import type { BodyReceiver, HttpExchange, HttpHeaders } from "../../adapters/http/http-server.ts";
 import type { Clock } from "../../adapters/platform/clock.ts";
 import type { Endpoint } from "../../api/endpoint.ts";
+import { ENDPOINTS } from "../../api/endpoints.ts";
 import { completeError, errorAnswer } from "../../api/error-answer.ts";
 import { type OtlpAnswer, type OtlpDialect, otlpDialect, otlpError, otlpSuccess, type PartialSuccess } from "../../api/otlp-answer.ts";
 import { errorTypeOf, isPrometheusPath, prometheusErrorBody } from "../../api/prometheus/prometheus-envelope.ts";
@@ -35,6 +36,8 @@ export interface RequestDependencies {
 const NO_CONTENT = 204;
 /** Headers of answers that are compressed: fast, for half a millisecond more would save a tenth. */
 const PACKED_HEADERS: HttpHeaders = [...JSON_HEADERS, ["Content-Encoding", "gzip"], ["Vary", "Accept-Encoding"]];
+/** Endpoints whose path is one of OTLP. */
+const OTLP_ENDPOINTS: ReadonlySet<Endpoint> = new Set(ENDPOINTS.filter(({ path }) => otlpDialect(path, undefined) !== undefined));
 const GZIP_OPTIONS = { level: 4 };
 
 /** One request on its way to its answer. */
@@ -55,7 +58,8 @@ export class FrontRequest implements IngestionSink, SentBody, GateSink {
   constructor(exchange: HttpExchange, dependencies: RequestDependencies, route: Route | undefined) {
     const { request } = exchange;
     this.exchange = exchange;
-    this.#dialect = request.path.includes("/v1/") ? otlpDialect(request.path, request.header("content-type")) : undefined;
+    this.#dialect =
+      route === undefined || OTLP_ENDPOINTS.has(route.endpoint) ? otlpDialect(request.path, request.header("content-type")) : undefined;
     this.#dependencies = dependencies;
     this.#route = route;
     this.#endpoint = route?.endpoint;

@@ -6,8 +6,10 @@ import type { BodyReceiver, HttpExchange } from "../../adapters/http/http-server
 import type { Clock } from "../../adapters/platform/clock.ts";
 import { type OtlpDialect, otlpDialect, refuseOtlpType } from "../../api/otlp-answer.ts";
 import type { Refusal } from "../../api/refusal.ts";
+import { BoundedMap } from "../../core/collections/bounded-map.ts";
 import {
   BODY_BYTES_MAX,
+  CREDENTIALS_CACHED_MAX,
   DECOMPRESSED_BYTES_MAX,
   IDEMPOTENCY_KEY_BYTES_MAX,
   IMPORT_BODIES_WAITING_MAX,
@@ -245,8 +247,11 @@ function codingName(encoding: string): string {
   return encoding.trim().toLowerCase();
 }
 
+/** Numbers that were asked for before: a hash takes up to 1 us (core/hashing/hash128.ts). */
+const SENDER_NUMBERS = new BoundedMap<string, number>(CREDENTIALS_CACHED_MAX);
+
 /** The credential's number, and that of the address where there is no credential; never 0. */
 export function senderNumber(subject: string, isAnonymous: boolean, remoteAddress: () => string): number {
   const name = isAnonymous ? `address ${remoteAddress()}` : `subject ${subject}`;
-  return Number.parseInt(hash128(name).slice(0, NUMBER_DIGITS), 16) || 1;
+  return SENDER_NUMBERS.obtain(name, () => Number.parseInt(hash128(name).slice(0, NUMBER_DIGITS), 16) || 1);
 }

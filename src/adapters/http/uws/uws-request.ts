@@ -63,12 +63,17 @@ export class UwsRequestHead implements HttpRequest {
 
 function remoteAddress(response: UwsResponse): string {
   const bytes = new Uint8Array(response.getRemoteAddress());
-  if (bytes.length === 4) return bytes.join(".");
-  if (isMappedIpv4(bytes)) return bytes.subarray(12).join(".");
+  if (bytes.length === 4) return ipv4Text(bytes, 0);
+  if (isMappedIpv4(bytes)) return ipv4Text(bytes, 12);
   if (bytes.length !== 16) return "";
   // uws writes all eight groups in full; URL has the short form that node:net gives.
   const text = Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
   return new URL(`http://[${text}]`).hostname.slice(1, -1);
+}
+
+/** Dotted form of four bytes. */
+function ipv4Text(bytes: Uint8Array, at: number): string {
+  return `${bytes[at]}.${bytes[at + 1]}.${bytes[at + 2]}.${bytes[at + 3]}`;
 }
 
 function isMappedIpv4(bytes: Uint8Array): boolean {
