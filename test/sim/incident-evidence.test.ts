@@ -18,6 +18,7 @@ import { instanceOf, nodeOf } from "../../src/domain/series/instance-name.ts";
 import { EvidenceGathering } from "../../src/modules/analysis/evidence-gathering.ts";
 import { type Line, type SentSpan, type TimedSpan, timedSpans } from "../eval/rca/telemetry.ts";
 import { minuteWindows, telemetryEvidence } from "../eval/rca/telemetry-evidence.ts";
+import { plainSeries } from "../support/plain-series.ts";
 import { WatchedServer } from "../support/watched-server.ts";
 
 const START = Date.UTC(2026, 0, 5, 10);
@@ -184,7 +185,7 @@ function comparable({ series, lines, operations, calls, edges, ...rest }: Incide
   const sentOnly = series.filter(({ metricName }) => !/^(?:service|span|log)\./.test(metricName));
   return {
     ...rest,
-    series: sorted(sentOnly, (one) => JSON.stringify([one.serviceId, one.metricName, one.instance, one.peer])),
+    series: sorted(sentOnly.map(plainSeries), (one) => JSON.stringify([one.serviceId, one.metricName, one.instance, one.peer])),
     lines: sorted(lines, ({ serviceId, template }) => `${serviceId} ${template}`).map((line) => ({ ...line, past: Array.from(line.past) })),
     operations: sorted(operations, ({ serviceId, operation }) => `${serviceId} ${operation}`),
     calls: sorted(calls, ({ caller, callee }) => `${caller} ${callee}`),

@@ -2,9 +2,11 @@
 // cost as much as the departures themselves.
 //
 //   number of the name, mean, sd, peak, peak at, onset at, novelty, shift, onset ms, windows n, interval ms, n novelties of the past
-import type { SeriesEvidence } from "./evidence.ts";
+import type { Departure, SeriesEvidence } from "./evidence.ts";
 
 const NUMBERS = 11;
+/** Where among them the number of windows stands. */
+const PAST_LENGTH = 9;
 /** Numbers that there is room for at first: 200 series. It doubles. */
 const ROOM_MIN = 8_192;
 
@@ -34,7 +36,7 @@ export class SeriesPacker {
     numbers[at + 6] = novelty;
     numbers[at + 7] = shift;
     numbers[at + 8] = onsetMs;
-    numbers[at + 9] = past.length;
+    numbers[at + PAST_LENGTH] = past.length;
     numbers[at + 10] = intervalMs;
     numbers.set(past, at + NUMBERS);
   }
@@ -65,23 +67,109 @@ export function unpackSeries<Name extends { readonly of: SeriesName }>(
   nameOf: (number: number) => Name | undefined,
 ): Array<UnpackedSeries<Name>> {
   const found: Array<UnpackedSeries<Name>> = [];
-  const novelties = new Float32Array(numbers);
+  const answer = { numbers, novelties: new Float32Array(numbers) };
   for (let at = 0; at < numbers.length; ) {
     const name = nameOf(numbers[at]!);
-    const windows = numbers[at + 9];
+    const windows = numbers[at + PAST_LENGTH];
     if (name === undefined || windows === undefined) throw new Error("packed evidence is cut off, or of a series that has no name");
-    const { serviceId, metricName, instance, peer, node } = name.of;
-    const past = novelties.subarray(at + NUMBERS, at + NUMBERS + windows);
-    const [mean, sd, peak] = [numbers[at + 1]!, numbers[at + 2]!, numbers[at + 3]!];
-    const [peakAt, onsetAt, novelty, shift] = [numbers[at + 4]!, numbers[at + 5]!, numbers[at + 6]!, numbers[at + 7]!];
-    const departure = { mean, sd, peak, peakAt, onsetAt, novelty, shift, past };
-    found.push({
-      name,
-      one: { serviceId, metricName, instance, node, peer, departure, onsetMs: numbers[at + 8]!, intervalMs: numbers[at + 10]! },
-    });
+    found.push({ name, one: new PackedSeries(name.of, answer, at) });
     at += NUMBERS + windows;
   }
   return found;
+}
+
+/** What was packed together. */
+interface PackedNumbers {
+  readonly numbers: Float64Array;
+  readonly novelties: Float32Array;
+}
+
+/** A series whose numbers are read where they lie: as objects of their own, those of 10,000 series would be 4 MB that live as long as an incident. */
+class PackedSeries implements SeriesEvidence {
+  readonly #name: SeriesName;
+  readonly #packed: PackedNumbers;
+  readonly #at: number;
+
+  constructor(name: SeriesName, packed: PackedNumbers, at: number) {
+    this.#name = name;
+    this.#packed = packed;
+    this.#at = at;
+  }
+
+  get serviceId(): string {
+    return this.#name.serviceId;
+  }
+
+  get metricName(): string {
+    return this.#name.metricName;
+  }
+
+  get instance(): string | null {
+    return this.#name.instance;
+  }
+
+  get node(): string | null {
+    return this.#name.node;
+  }
+
+  get peer(): string | null {
+    return this.#name.peer;
+  }
+
+  get departure(): Departure {
+    return new PackedDeparture(this.#packed, this.#at);
+  }
+
+  get onsetMs(): number {
+    return this.#packed.numbers[this.#at + 8]!;
+  }
+
+  get intervalMs(): number {
+    return this.#packed.numbers[this.#at + 10]!;
+  }
+}
+
+class PackedDeparture implements Departure {
+  readonly #packed: PackedNumbers;
+  readonly #at: number;
+
+  constructor(packed: PackedNumbers, at: number) {
+    this.#packed = packed;
+    this.#at = at;
+  }
+
+  get mean(): number {
+    return this.#packed.numbers[this.#at + 1]!;
+  }
+
+  get sd(): number {
+    return this.#packed.numbers[this.#at + 2]!;
+  }
+
+  get peak(): number {
+    return this.#packed.numbers[this.#at + 3]!;
+  }
+
+  get peakAt(): number {
+    return this.#packed.numbers[this.#at + 4]!;
+  }
+
+  get onsetAt(): number {
+    return this.#packed.numbers[this.#at + 5]!;
+  }
+
+  get novelty(): number {
+    return this.#packed.numbers[this.#at + 6]!;
+  }
+
+  get shift(): number {
+    return this.#packed.numbers[this.#at + 7]!;
+  }
+
+  get past(): Float32Array {
+    const from = this.#at + NUMBERS;
+    return this.#packed.novelties.subarray(from, from + this.#packed.numbers[this.#at + PAST_LENGTH]!);
+  }
 }
 
 /** Name of a series. */

@@ -19,8 +19,6 @@ export const KINDS: readonly MetricKind[] = [
 const KIND_NUMBERS = Object.fromEntries(KINDS.map((kind, number) => [kind, number])) as Readonly<Record<MetricKind, number>>;
 /** Below so many services with a kind, what most have is no common cause. */
 const COMMON_SERVICES_MIN = 5;
-/** A series that says nothing of its service. */
-const NOT_OWN = -1;
 
 /** Novelties of all services. */
 export class NoveltyTable {
@@ -34,11 +32,13 @@ export class NoveltyTable {
 
   constructor(series: readonly SeriesEvidence[]) {
     const numbers = new Map<string, number>();
-    // What a series says of one peer is said of that peer alone.
-    const places = new Int32Array(series.length).fill(NOT_OWN);
+    const places = new Int32Array(series.length);
+    // Of those that say something of their service; they are made anew each time that they are asked for.
+    const pasts = new Array<Float32Array | undefined>(series.length);
     let windows = 0;
     for (let i = 0; i < series.length; i++) {
       const { serviceId, metricName, peer, departure } = series[i]!;
+      // What a series says of one peer is said of that peer alone.
       if (peer !== null && peer !== serviceId) continue;
       const { ofHost, kind } = meaningOf(metricName);
       if (ofHost) continue;
@@ -46,14 +46,16 @@ export class NoveltyTable {
       if (service === numbers.size) numbers.set(serviceId, service);
       // What callers wait for a peer is all that is known of its own times.
       places[i] = service * KINDS.length + KIND_NUMBERS[peer === serviceId ? "latency" : kind];
-      if (departure.past.length > windows) windows = departure.past.length;
+      const { past } = departure;
+      pasts[i] = past;
+      if (past.length > windows) windows = past.length;
     }
     this.#numbers = numbers;
     this.services = [...numbers.keys()];
     this.windows = 1 + windows;
     this.#cells = new Float32Array(this.services.length * KINDS.length * this.windows).fill(Number.NaN);
     this.#leading = new Array(this.services.length * KINDS.length).fill(undefined);
-    for (let i = 0; i < series.length; i++) if (places[i] !== NOT_OWN) this.#take(series[i]!, places[i]!);
+    for (let i = 0; i < series.length; i++) if (pasts[i] !== undefined) this.#take(series[i]!, places[i]!, pasts[i]!);
     this.#removeAllCommon();
   }
 
@@ -72,8 +74,8 @@ export class NoveltyTable {
     return this.#leading[service * KINDS.length + KIND_NUMBERS[kind]];
   }
 
-  #take(series: SeriesEvidence, cell: number): void {
-    const { novelty, shift, past } = series.departure;
+  #take(series: SeriesEvidence, cell: number, past: Float32Array): void {
+    const { novelty, shift } = series.departure;
     const at = cell * this.windows;
     const cells = this.#cells;
     // The way that is bad is asked only of what might count.

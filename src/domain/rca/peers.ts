@@ -27,15 +27,21 @@ export function withPeers(evidence: IncidentEvidence): PeerEvidence {
   const peers = new Set(named.values());
   const withPeer = (one: SeriesEvidence, name: string): readonly SeriesEvidence[] => {
     const peer = resolved(name, services, named);
-    const own = one.peer === peer ? one : { ...one, peer };
+    const own = one.peer === peer ? one : ofPeer(one, one.serviceId, peer);
     if (peer === null) return [own];
     addEdge(one.serviceId, peer);
     if (services.has(peer)) return [own];
     peers.add(peer);
-    return [own, { ...one, serviceId: peer, peer }];
+    return [own, ofPeer(one, peer, peer)];
   };
   const series = withPeerSeries(evidence.series, withPeer);
   return { evidence: { ...evidence, series, calls, edges: [...edges.values()] }, peers };
+}
+
+/** The series under other names; field by field, since what engines have told has no fields of its own. */
+function ofPeer(one: SeriesEvidence, serviceId: string, peer: string | null): SeriesEvidence {
+  const { metricName, instance, node, departure, onsetMs, intervalMs } = one;
+  return { serviceId, metricName, instance, node, peer, departure, onsetMs, intervalMs };
 }
 
 /** The series, those of calls that name a peer as `withPeer` makes them; the same list where there is none, as on most systems. */

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { SeriesPacker, unpackSeries } from "../../../../src/domain/rca/evidence-packing.ts";
 import { packName, ToldNames } from "../../../../src/domain/rca/series-names.ts";
+import { plainSeries } from "../../../support/plain-series.ts";
 
 const nameOf = (i: number) => ({
   serviceId: `s ${i}`,
@@ -35,7 +36,7 @@ describe("packed evidence", () => {
       told.learn({ namesFrom: first === 0 ? told.count : first, names: numbers.slice(told.count - first).map((i) => packName(nameOf(i))) });
       for (const i of numbers) packer.add({ name: i, departure: departureOf(i), onsetMs: 1_000 + i, intervalMs: 10 + i });
       const found = unpackSeries(packer.take(), (number) => told.of(number));
-      expect(found.map(({ one }) => one)).toEqual(
+      expect(found.map(({ one }) => plainSeries(one))).toEqual(
         numbers.map((i) => ({ ...nameOf(i), departure: departureOf(i), onsetMs: 1_000 + i, intervalMs: 10 + i })),
       );
     }
