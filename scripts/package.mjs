@@ -45,7 +45,7 @@ function stage(root) {
   const isBuilt = (path) =>
     /^dist\/(main\.js|actors\/\w+\/worker\.js|joined\/.*)\.map$/.test(path) || !/\.map$|\.d\.ts$|tsbuildinfo/.test(path);
   for (const entry of readdirSync("dist")) {
-    if (entry.startsWith(".") || join("dist", entry) === out || !isBuilt(entry)) continue;
+    if (entry.startsWith(".") || ["package", "native-bench", "eval"].includes(entry) || !isBuilt(entry)) continue;
     cpSync(join("dist", entry), join(root, "dist", entry), { recursive: true, filter: isBuilt });
   }
   for (const [path] of packages()) {

@@ -1,5 +1,5 @@
 // Work that takes a thread of its own for a while, through Piscina: one job at a time, in a thread that is started for the first and ends when it was idle.
-import { Piscina } from "piscina";
+import type { Piscina } from "piscina";
 
 export interface WorkerPoolOptions {
   /** A built file, and the name of what it exports to do a job. */
@@ -21,7 +21,7 @@ const NICE = 10;
 
 export class WorkerPool<Job, Result> {
   readonly #options: WorkerPoolOptions;
-  #pool: Piscina | undefined;
+  #pool: Promise<Piscina> | undefined;
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
@@ -31,10 +31,12 @@ export class WorkerPool<Job, Result> {
   async run(job: Job): Promise<Result> {
     const { task, jobMsMax } = this.#options;
     this.#pool ??= this.#open();
-    return (await this.#pool.run(job, { name: task, signal: AbortSignal.timeout(jobMsMax) })) as Result;
+    return (await (await this.#pool).run(job, { name: task, signal: AbortSignal.timeout(jobMsMax) })) as Result;
   }
 
-  #open(): Piscina {
+  /** Piscina is loaded for the first job: a start has none. */
+  async #open(): Promise<Piscina> {
+    const { Piscina } = await import("piscina");
     const { file, heapMbMax, idleMs, waitingMax = WAITING_MAX_INITIAL } = this.#options;
     return new Piscina({
       filename: file.href,
@@ -50,7 +52,8 @@ export class WorkerPool<Job, Result> {
 
   /** Ends the thread; jobs that run or wait are rejected. */
   async close(): Promise<void> {
-    await this.#pool?.destroy();
+    const pool = this.#pool;
     this.#pool = undefined;
+    await (await pool)?.destroy();
   }
 }
