@@ -260,7 +260,7 @@ export class StreamRecords {
     return ring.count;
   }
 
-  /** Number of the ring's values from before a time: a sixth of what reading them takes. */
+  /** Number of the ring's values from before a time: half of what reading them takes. */
   countBefore(slot: number, timeMs: number): number {
     return this.#rings.countBefore(this.#ring(slot), timeMs);
   }

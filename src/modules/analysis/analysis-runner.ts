@@ -1,7 +1,7 @@
 /**
  * Looks at each incident when it is due: asks the engines for evidence, analyses it, stores the revision. One look after another, beside the steps of the
  * coordinator; what the store does not take, or an engine does not answer, is tried again with the next look. Sketch: 200 services of 40 series take the
- * engines 30 ms in slices of 0.2 ms, and this thread 15 ms.
+ * engines 25 to 40 ms in slices of 0.2 ms, 10 where they are minutes old, and this thread 5 to 9 ms.
  *
  * A ring forgets: the evidence of a series that no longer has enough before the onset is that of the look before, and a departure that was larger stays.
  * After a restart the looks before are gone: what a stored report says stays, unless what is seen now says more.
