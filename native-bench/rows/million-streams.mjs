@@ -47,7 +47,7 @@ export const millionStreams = {
           label: "resident memory a stream",
           values: values("bytesPerStream"),
           ...memoryBar,
-          note: `empty server up to ${atMost("emptyMiB")} MiB, peak while loading up to ${atMost("peakMiB")} MiB; measured after the timed rounds`,
+          note: `empty server up to ${atMost("emptyMiB")} MiB, peak while loading up to ${atMost("peakMiB")} MiB; measured after the timed rounds; ${atMost("anonymousPerStream")} bytes without what is mapped of files`,
         },
         {
           label: "the same after kill -9, a start and a cycle of the Watchdog",
@@ -89,6 +89,7 @@ async function manyTurn(context, files) {
     await pause(settleMs);
     await checkStreams(first);
     const bytesPerStream = (first.rssBytes() - emptyBytes) / streams;
+    const anonymousPerStream = (residentBytes(first.pid, "RssAnon") - emptyAnonymousBytes) / streams;
     const peakMiB = residentBytes(first.pid, "VmHWM") / 2 ** 20;
     await first.kill();
 
@@ -106,6 +107,7 @@ async function manyTurn(context, files) {
     return {
       ...result,
       bytesPerStream,
+      anonymousPerStream,
       bytesPerStreamAfterCycle,
       mappedPerStream,
       peakMiB,
