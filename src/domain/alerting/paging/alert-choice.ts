@@ -8,6 +8,7 @@ import { doublingsOf } from "../severity.ts";
 import { type Alert, hasUpdatesLeft, isFiring, isOfCascade, takesIn } from "./alert.ts";
 import { OWN_IDENTITY } from "./detector-family.ts";
 import type { Finding } from "./finding.ts";
+import { GROUP_LATELY_MS, openedMs } from "./group-wait.ts";
 import { isSameEvent, type Neighbouring, sameEventAlert, speaksOf } from "./same-event.ts";
 
 /** A finding that looks for its alert. */
@@ -59,11 +60,18 @@ export function isOwnProblem(of: Pick<Neighbouring, "finding" | "family" | "open
 
 /** What people who know of the alert are told of a further problem in it, or of a member that is high by now; null where it is neither, or where they have heard of many. */
 export function memberUpdate(finding: Finding, tier: Tier, known: Alert): string | null {
-  const { kind, metricName, explanation } = finding;
-  if (known.services.length > 0) return null;
+  const { kind, serviceId, metricName, explanation } = finding;
+  const isOfServices = known.services.length > 0;
   const isHigh = tier === "high" && doublingsOf(finding) !== undefined;
+  if (isOfServices && !(isHigh && isBehind(finding, known))) return null;
   const isKnown = isHigh ? hasHeardOf(known, metricName) : kind === "raised" || speaksOf(known, metricName);
-  return !isKnown && hasUpdatesLeft(known, isHigh) ? `also ${metricName}: ${explanation}` : null;
+  if (isKnown || !hasUpdatesLeft(known, isHigh)) return null;
+  return `also ${metricName}${isOfServices ? ` on ${serviceId}` : ""}: ${explanation}`;
+}
+
+/** Whether a finding began so long behind an alert of several services that it may be another problem, which that must not keep quiet. */
+function isBehind({ firedAtMs }: Finding, known: Alert): boolean {
+  return firedAtMs - openedMs(known) > GROUP_LATELY_MS;
 }
 
 /** Whether people were told of the metric, which is more than that the alert has it. */

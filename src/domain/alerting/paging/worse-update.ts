@@ -34,7 +34,7 @@ function isOvertaken({ kind, metricName }: AlertChange, later: AlertChange): boo
 /** The alert with the finding's effect as one that people hear of. */
 export function withNotifiedEffect(alert: Alert, finding: Finding): Alert {
   const doublings = doublingsOf(finding);
-  if (doublings === undefined || alert.services.length > 0) return alert;
+  if (doublings === undefined) return alert;
   const { metricName } = finding;
   const known = alert.notifiedEffects ?? [];
   const before = known.find((effect) => effect.metricName === metricName);

@@ -98,6 +98,17 @@ describe("a metric that people know of as high", () => {
     expect(said).toEqual([[], [], update(17), [], [], update(70), []]);
     expect(rig.memory.alert(alertId as string)).toMatchObject({ pages: 1, anomalies: 1 });
   });
+  it("is told in an alert of several services that opened more than five minutes before, once, and on which of them", () => {
+    const rig = new PagingRig();
+    const cascade = { detector: "cascade", metricName: "service.cascade", z: 5.1, services: ["db", "shop", "web"], serviceId: "db" };
+    expect(rig.fire(cascade).outcome).toBe("paged");
+    const disk = { ...latency, serviceId: "shop", metricName: "disk_used", effect: effect(400), explanation: "the disk fills" };
+    expect(told(rig, { ...disk, metricName: "queue", atMs: START + 5 * MINUTE })).toEqual([]);
+    const behind = { ...disk, atMs: START + 6 * MINUTE };
+    expect(told(rig, behind)).toEqual([["updated", "why; also disk_used on shop: the disk fills"]]);
+    expect(told(rig, { ...behind, serviceId: "web", anomalyId: "another" })).toEqual([]);
+    expect(told(rig, { ...behind, metricName: "cpu", effect: effect(11), z: 4, atMs: START + 7 * MINUTE })).toEqual([]);
+  });
   it("is told so too where a moment's noise has opened the alert and another finding of it is far worse", () => {
     const rig = new PagingRig();
     rig.fire({ ...latency, effect: effect(36) });
