@@ -362,8 +362,13 @@ export class DepartureDetector {
   /** Begins one with the newest value, which is none by itself: it is as far out as those before it, which are too many in a row to that side. */
   beginLasting(timeMs: number, side: 1 | -1, value: number): void {
     if (this.#words[STATE] !== AT_REST || Math.sign(this.size) !== side) return;
-    this.#set(this.#newest.localMs, value, this.#departure(value, this.#newest), DEPARTED);
-    this.opened = true;
+    const of = this.#departure(value, this.#newest);
+    const known = this.#known.find(of);
+    if (known !== null && known.lastsMs === 0) return;
+    this.#words[KNOWN_UNTIL] = of.timeMs + (known?.lastsMs ?? 0);
+    this.#set(of.timeMs, value, of, known === null ? DEPARTED : KNOWN);
+    this.known = known?.reason ?? null;
+    this.opened = known === null;
     // Together they are rarer than the one value that the bar is for.
     this.bar = Math.min(this.bar, Math.abs(this.size));
     this.#words[BUSY] = timeMs;

@@ -29,8 +29,10 @@ export interface LastingMoment {
   readonly isReported: boolean;
   /** A departure is open, of which the evidence says nothing about the series' ordinary. */
   readonly isIncident: boolean;
-  /** Whether what departs to a side, 0 for a scatter, is no news, or nothing special for the series. */
+  /** Whether what departs to a side, 0 for a scatter, is nothing special for the series. */
   readonly isOrdinary: (side: -1 | 0 | 1) => boolean;
+  /** Whether a departure with the newest value would be no news. */
+  readonly isKnown: () => boolean;
 }
 
 /** Evidence of one pair over caller-owned state of LASTING_WORDS numbers, all 0 at the start. The fields report the newest value. */
@@ -43,6 +45,8 @@ export class LastingEvidence {
   /** People are to be told, now, or now if another metric of the service lasts too. */
   reports = false;
   shares = false;
+  /** They would be told, were it not known of the series. */
+  comesAgain = false;
 
   constructor(words: Float64Array, values: RecentValues) {
     let used = 0;
@@ -73,7 +77,7 @@ export class LastingEvidence {
   }
 
   /** Judges it, with what else is known of it by then. */
-  judge({ timeMs, intervalMs, count, streams, caution, strictness, isReported, isIncident, isOrdinary }: LastingMoment): void {
+  judge({ timeMs, intervalMs, count, streams, caution, strictness, isReported, isIncident, isOrdinary, isKnown }: LastingMoment): void {
     const factor = Math.max(1, streams / LASTING_STREAMS) * caution * strictness;
     const alone = Math.max(this.#confirmation.alone / factor, this.#confirmation.nothing / caution);
     const shared = this.#confirmation.shared / factor;
@@ -81,11 +85,15 @@ export class LastingEvidence {
     const isSharedNews = shared >= 1 && this.#sharedRise.isNews(timeMs, intervalMs);
     this.reports = false;
     this.shares = false;
+    this.comesAgain = false;
     if ((isAloneNews || isSharedNews) && !isReported && !isOrdinary(this.side)) {
       const hasTail = count >= LASTING_STRETCHES_MIN * LASTING_STRETCH;
       const tail = hasTail ? this.#tail.passedWith((PAGES_A_DAY * LASTING_STRETCH * intervalMs) / DAY_MS) : 0;
-      this.reports = isAloneNews && alone >= tail;
-      this.shares = isSharedNews;
+      const isRare = isAloneNews && alone >= tail;
+      const isHabit = isKnown();
+      this.reports = isRare && !isHabit;
+      this.comesAgain = isRare && isHabit;
+      this.shares = isSharedNews && !isHabit;
       if (this.reports) this.#aloneRise.tell();
     }
     if (!isIncident) this.#peak[0] = Math.max(this.#peak[0] as number, alone);

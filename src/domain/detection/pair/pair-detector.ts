@@ -331,17 +331,21 @@ export class PairDetector {
     lasting.judge(moment);
     verdict.shares = lasting.shares;
     if (lasting.side !== 0 && (lasting.reports || lasting.shares)) verdict.side = lasting.side;
-    if (lasting.reports && !this.isFiring && lasting.side !== 0) this.#beginLasting(timeMs, value, lasting.side);
+    if ((lasting.reports || lasting.comesAgain) && lasting.side !== 0) this.#beginLasting(timeMs, value, lasting.side, wasFiring);
     verdict.reports ||= lasting.reports;
     this.#learnTail();
   }
 
-  /** What lasts is told of an anomaly: where there is none yet, as of a series whose windows hold values that are farther out, it begins with this. */
-  #beginLasting(timeMs: number, value: number, side: 1 | -1): void {
+  /**
+   * What lasts is a departure, news or not, so that it is known when it comes again. It is told of an anomaly: where there is none yet, as of a series whose windows hold
+   * values that are farther out, it begins with this.
+   */
+  #beginLasting(timeMs: number, value: number, side: 1 | -1, wasFiring: boolean): void {
     const verdict = this.#verdict;
     this.departure.beginLasting(timeMs, side, value);
+    verdict.known = this.departure.known;
     verdict.isFiring = this.isFiring;
-    verdict.opened = this.isFiring;
+    verdict.opened = this.isFiring && !wasFiring;
     this.#tellDeparture(value);
   }
 

@@ -43,7 +43,7 @@ export function lastingMomentOf(departure: DepartureDetector, values: RecentValu
     strictness: 1,
     isReported: false,
     isIncident: false,
-    isOrdinary: (side) =>
-      departure.isSmallMove || departure.wouldBeKnown(newest()) || (side !== 0 && !departure.isRareInRow(side, IN_ROW_VALUES, before)),
+    isOrdinary: (side) => departure.isSmallMove || (side !== 0 && !departure.isRareInRow(side, IN_ROW_VALUES, before)),
+    isKnown: () => departure.wouldBeKnown(newest()),
   };
 }
