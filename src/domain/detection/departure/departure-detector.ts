@@ -10,7 +10,7 @@ import { LOCAL_LEVELS_WORDS, LocalLevels, mix, SD_PER_MEAN_DEVIATION } from "./l
 import { hasShownLevel, hasStayed, isTaken } from "./new-level.ts";
 import { OWN_TAIL_WORDS } from "./own-tail.ts";
 import { OwnTails } from "./own-tails.ts";
-import { pagesPerValue, shareOfOne } from "./page-budget.ts";
+import { barOfOne, pagesPerValue, shareOfOne } from "./page-budget.ts";
 import { PAIRED_SEASONS_DOUBLES, PairedSeasons } from "./paired-seasons.ts";
 import { isFallToNothing, isTurnOfHours } from "./recurrence.ts";
 import { isBurstLong } from "./short-departures.ts";
@@ -103,6 +103,7 @@ export class DepartureDetector {
   #isEdge = false;
   #isMissed = false;
   #isRow = false; // the size is that of values in a row, of a series that does not go far out in bursts
+  #isFarRow = false; // each of them is as far out as a single one that departs
   #isStill = false; // the series strays by less than the least that its sd is taken for
   /** Why a departure at hand is no news. */
   known: KnownReason | null = null;
@@ -225,6 +226,11 @@ export class DepartureDetector {
     return caution * Math.max(DEPARTURE_MIN, this.#tails.to(side).passedWith(this.#pageProbability, streams));
   }
 
+  /** The same of a few values together, of which a series is not asked how far they go by themselves. */
+  #barTogether({ caution, streams }: ValueMoment): number {
+    return caution * DEPARTURE_MIN * (this.#isFarRow ? 1 : barOfOne(streams));
+  }
+
   /** Takes the level for usual, as after a deployment. */
   settle(level: number, hour: number): void {
     this.#levels.settle(level, hour, 0);
@@ -241,6 +247,7 @@ export class DepartureDetector {
   #measure(timeMs: number, value: number, moment: ValueMoment): void {
     const season = this.#season.expected;
     this.#isRow = false;
+    this.#isFarRow = false;
     this.#isMissed = this.#season.isMissedBy(moment.newest, timeMs, moment.intervalMs, DEPARTURE_MIN);
     if (this.#isMissed) return this.#compare(value, season, this.#season.spread, 0);
     if (this.#paired.compete(this.#levels.error, this.#season.error)) this.#tails.restart();
@@ -274,6 +281,7 @@ export class DepartureDetector {
     const isFar = Math.abs(this.size) >= DEPARTURE_MIN;
     const far = paired.error < FAR_ROW_SHARE * this.#levels.error ? DEPARTURE_MIN * this.sd : Number.POSITIVE_INFINITY;
     this.#isRow = isFar ? paired.isRowFar(moment, timeMs, far) : paired.isRowOff(moment, timeMs, this.sd);
+    this.#isFarRow = isFar && this.#isRow;
     if (isFar || !this.#isRow) return;
     this.sd = paired.rowSd;
     this.size = paired.rowMean / this.sd;
@@ -333,7 +341,7 @@ export class DepartureDetector {
       this.#isEdge = false;
     if (this.#areFewByChance() || this.isSmallMove || this.#isEdge || (this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
     else {
-      if (size >= this.bar && !this.#isMissed && !this.#isRow) this.bar = this.#barTo(this.size);
+      if (size >= this.bar) this.bar = this.#isMissed || this.#isRow ? this.#barTogether(moment) : this.#barTo(this.size);
       this.evidence = size / this.bar;
     }
     this.chance = this.evidence < 1 ? 1 : this.#tails.to(this.size).chanceOf(size);

@@ -9,6 +9,7 @@ import { DAY_MS, HOUR_MS } from "../../../core/time/durations.ts";
 export const PAGES_A_DAY = 0.1;
 const PAGES_EXPONENT = 0.4;
 const STREAMS_EXPONENT = 1.5;
+const TAIL_EXPONENT = 0.2; // of Student's tails of five degrees, the lightest that series have
 
 /** Probability of a value that may page by chance. */
 export function pagesPerValue(intervalMs: number): number {
@@ -22,4 +23,9 @@ export function pagesPerValue(intervalMs: number): number {
  */
 export function shareOfOne(streams: number): number {
   return streams ** -STREAMS_EXPONENT;
+}
+
+/** Multiple of a bar that no tail of the series sets, for one of so many streams: how much further noise goes with its share of the probability. */
+export function barOfOne(streams: number): number {
+  return shareOfOne(streams) ** -TAIL_EXPONENT;
 }

@@ -2,7 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { PAIRED_SEASONS_DOUBLES, PairedSeasons } from "../../../../src/domain/detection/departure/paired-seasons.ts";
 import { PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
+import { SURROUNDED_BY_NOTHING } from "../../../../src/domain/detection/pair/pair-surroundings.ts";
 import { RECENT_WORDS, RecentValues } from "../../../../src/domain/detection/rolling/recent-values.ts";
+import { HABIT_START_MS } from "../../../eval/habits/habit-kind.ts";
+import { TWO_PERIODS } from "../../../eval/habits/two-periods.ts";
 import { generator } from "../../../support/generator.ts";
 
 const START = Date.UTC(2026, 0, 5);
@@ -146,5 +149,20 @@ describe("two periods at once", () => {
       expect(found).toBeDefined();
       expect((found as number) - faultMinute).toBeGreaterThanOrEqual(0);
     }
+  });
+
+  it.each([
+    { noise: 0.05, streams: 38, isTold: true },
+    { noise: 0.2, streams: 1, isTold: true },
+    { noise: 0.2, streams: 38, isTold: false },
+  ])("asks a row more of one of many streams, by noise alone ($noise, of $streams)", ({ noise, streams, isTold }) => {
+    const fault = TWO_PERIODS.kinds.find((kind) => kind.row.startsWith("wave of 71") && kind.noise === noise)?.faults[0];
+    const { values, faultMinute, withinMinutes } = fault?.series(17) ?? { values: [], faultMinute: 0, withinMinutes: 0 };
+    const detector = new PairDetector();
+    const told = values.slice(0, faultMinute + withinMinutes + 1).flatMap((value, minute) => {
+      const { reports } = detector.observe(HABIT_START_MS + minute * MINUTE, value, { ...SURROUNDED_BY_NOTHING, streams });
+      return reports && minute >= faultMinute ? [minute] : [];
+    });
+    expect(told.length > 0).toBe(isTold);
   });
 });
