@@ -131,6 +131,11 @@ export class DepartureDetector {
     return this.#words[STATE] === DEPARTED;
   }
 
+  /** Whether the newest value is so far out as single values depart where no tail asks for more. */
+  get isFar(): boolean {
+    return Math.abs(this.size) >= DEPARTURE_MIN;
+  }
+
   /** Whether no departure is on, news or not. */
   get isAtRest(): boolean {
     return this.#words[STATE] === AT_REST;

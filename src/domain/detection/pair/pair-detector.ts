@@ -331,7 +331,9 @@ export class PairDetector {
     lasting.judge(moment);
     verdict.shares = lasting.shares;
     if (lasting.side !== 0 && (lasting.reports || lasting.shares)) verdict.side = lasting.side;
-    if ((lasting.reports || lasting.comesAgain) && lasting.side !== 0) this.#beginLasting(timeMs, value, lasting.side, wasFiring);
+    // Where the level has followed a row, how far that goes is not known.
+    const begins = departure.isFar ? lasting.reports || lasting.comesAgain : lasting.reports && !this.isFiring;
+    if (begins && lasting.side !== 0) this.#beginLasting(timeMs, value, lasting.side, wasFiring);
     verdict.reports ||= lasting.reports;
     this.#learnTail();
   }
