@@ -54,7 +54,6 @@ const BUSY = 15;
 const KNOWN_UNTIL = 16; // one that is no news may last until then
 const ONSETS = 18;
 const HEAD_WORDS = 20;
-
 const AT_REST = 0;
 const DEPARTED = 1;
 const KNOWN = 2; // as the series does: it is no news
@@ -102,8 +101,7 @@ export class DepartureDetector {
   #isOfSeason = false;
   #isEdge = false;
   #isMissed = false;
-  #isRow = false; // the size is that of values in a row, of a series that does not go far out in bursts
-  #isFarRow = false; // each of them is as far out as a single one that departs
+  #together = 0; // of a few values that speak together, how many times the bar they are asked for; 0 where one speaks for itself
   #isStill = false; // the series strays by less than the least that its sd is taken for
   /** Why a departure at hand is no news. */
   known: KnownReason | null = null;
@@ -175,8 +173,7 @@ export class DepartureDetector {
 
   /** Whether a value is what was usual before a departure that was on since then: values of that are no level which it has fallen from. */
   isWayBack(sinceMs: number, value: number): boolean {
-    const wasOn = this.isAtRest && (this.#words[BUSY] as number) >= sinceMs;
-    return wasOn && Math.abs(value - this.expected) < DEPARTURE_MIN * this.sd;
+    return this.isAtRest && (this.#words[BUSY] as number) >= sinceMs && Math.abs(value - this.expected) < DEPARTURE_MIN * this.sd;
   }
 
   /** Judges a value by those before it, and takes it in. Times must not go back. */
@@ -202,10 +199,7 @@ export class DepartureDetector {
     this.#learn(timeMs, value, moment);
   }
 
-  /**
-   * Whether the next value has to say the same as this one: of the interval in which a counter began anew a part was counted, which is little, or nothing, and what
-   * comes behind that may be of more than one.
-   */
+  /** Whether the next value has to say the same: where a counter began anew a part was counted, little or nothing, and what comes behind may be of more than one interval. */
   #waitsForNext({ isCounter }: ValueMoment): boolean {
     const before = this.#waits[WAITING_SIDE] as number;
     const side = isCounter && this.isAtRest && this.evidence >= 1 ? Math.sign(this.size) : 0;
@@ -231,11 +225,6 @@ export class DepartureDetector {
     return caution * Math.max(DEPARTURE_MIN, this.#tails.to(side).passedWith(this.#pageProbability, streams));
   }
 
-  /** The same of a few values together, of which a series is not asked how far they go by themselves. */
-  #barTogether({ caution, streams }: ValueMoment): number {
-    return caution * DEPARTURE_MIN * (this.#isFarRow ? 1 : barOfOne(streams));
-  }
-
   /** Takes the level for usual, as after a deployment. */
   settle(level: number, hour: number): void {
     this.#levels.settle(level, hour, 0);
@@ -251,9 +240,8 @@ export class DepartureDetector {
 
   #measure(timeMs: number, value: number, moment: ValueMoment): void {
     const season = this.#season.expected;
-    this.#isRow = false;
-    this.#isFarRow = false;
     this.#isMissed = this.#season.isMissedBy(moment.newest, timeMs, moment.intervalMs, DEPARTURE_MIN);
+    this.#together = this.#isMissed ? barOfOne(moment.streams) : 0;
     if (this.#isMissed) return this.#compare(value, season, this.#season.spread, 0);
     if (this.#paired.compete(this.#levels.error, this.#season.error)) this.#tails.restart();
     if (this.#paired.speak) return this.#comparePaired(timeMs, value, moment);
@@ -283,14 +271,13 @@ export class DepartureDetector {
     const paired = this.#paired;
     this.#isOfSeason = paired.error < SHARP_SEASON_SHARE * this.#levels.error;
     this.#compare(value, paired.expected, paired.spread);
-    const isFar = Math.abs(this.size) >= DEPARTURE_MIN;
+    const { isFar } = this;
     const far = paired.error < FAR_ROW_SHARE * this.#levels.error ? DEPARTURE_MIN * this.sd : Number.POSITIVE_INFINITY;
-    this.#isRow = isFar ? paired.isRowFar(moment, timeMs, far) : paired.isRowOff(moment, timeMs, this.sd);
-    this.#isFarRow = isFar && this.#isRow;
-    if (isFar || !this.#isRow) return;
+    if (isFar) this.#together = paired.isRowFar(moment, timeMs, far) ? 1 : 0;
+    if (isFar || !paired.isRowOff(moment, timeMs, this.sd)) return;
     this.sd = paired.rowSd;
     this.size = paired.rowMean / this.sd;
-    this.#isRow = !this.#tails.to(this.size).reaches(DEPARTURE_MIN);
+    this.#together = this.#tails.to(this.size).reaches(DEPARTURE_MIN) ? 0 : barOfOne(moment.streams);
   }
 
   /** Counts stray more at a level that the hour has brought, and the value has come to, than their noise before has shown. */
@@ -346,7 +333,7 @@ export class DepartureDetector {
       this.#isEdge = false;
     if (this.#areFewByChance() || this.isSmallMove || this.#isEdge || (this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
     else {
-      if (size >= this.bar) this.bar = this.#isMissed || this.#isRow ? this.#barTogether(moment) : this.#barTo(this.size);
+      if (size >= this.bar) this.bar = this.#together > 0 ? this.#together * this.bar : this.#barTo(this.size);
       this.evidence = size / this.bar;
     }
     this.chance = this.evidence < 1 ? 1 : this.#tails.to(this.size).chanceOf(size);
@@ -372,7 +359,7 @@ export class DepartureDetector {
     if (this.known === "known_step" || this.known === "known_level") this.#end(value, true, moment);
   }
 
-  /** Begins one with the newest value, which is none by itself: it is as far out as those before it, which are too many in a row to that side. */
+  /** Begins one with the newest value, which is none by itself: with those before it to that side, it is rarer than the one value that the bar is for. */
   beginLasting(timeMs: number, side: 1 | -1, value: number): void {
     if (this.#words[STATE] !== AT_REST || Math.sign(this.size) !== side) return;
     const of = this.#departure(value, this.#newest);
@@ -382,7 +369,6 @@ export class DepartureDetector {
     this.#set(of.timeMs, value, of, known === null ? DEPARTED : KNOWN);
     this.known = known?.reason ?? null;
     this.opened = known === null;
-    // Together they are rarer than the one value that the bar is for.
     this.bar = Math.min(this.bar, Math.abs(this.size));
     this.#words[BUSY] = timeMs;
   }
@@ -441,17 +427,13 @@ export class DepartureDetector {
     const startedMs = words[STARTED] as number;
     const isAccepted = hasStayed({ values, startedMs, from: words[FROM] as number }, moment) || (!isNear && isTaken(startedMs, moment));
     const isOver = moment.localMs > (words[KNOWN_UNTIL] as number);
-    if (words[STATE] === KNOWN && isOver && (this.evidence >= 1 || this.#isStillSo(moment.caution))) {
+    // Of a habit that goes on as far out, to its side, as it went, its own tail, which it has made, does not speak.
+    const isStillSo = this.size * (words[SIDE] as number) >= Math.max(DEPARTURE_MIN * moment.caution, (words[PEAK] as number) / 2);
+    if (words[STATE] === KNOWN && isOver && (this.evidence >= 1 || isStillSo)) {
       words[STATE] = DEPARTED;
       this.opened = true;
     }
     if (near >= NEAR_VALUES || isAccepted) this.#end(value, isAccepted, moment);
-  }
-
-  /** Whether a habit goes on as far out, to its side, as it went: its own tail, which it has made, does not speak for it then. */
-  #isStillSo(caution: number): boolean {
-    const size = this.size * (this.#words[SIDE] as number);
-    return size >= DEPARTURE_MIN * caution && size >= (this.#words[PEAK] as number) / 2;
   }
 
   #end(value: number, isAccepted: boolean, moment: ValueMoment): void {

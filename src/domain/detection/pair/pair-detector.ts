@@ -265,8 +265,6 @@ export class PairDetector {
     verdict.evidence = 0;
     verdict.sign = of.side;
     verdict.side = of.side;
-    verdict.known = null;
-    verdict.isFiring = true;
     verdict.opened = !wasFiring;
     verdict.reports = true;
     verdict.shares = false;
@@ -278,6 +276,8 @@ export class PairDetector {
   #tellDeparture(value: number): void {
     const verdict = this.#verdict;
     const { departure } = this;
+    verdict.isFiring = this.isFiring;
+    verdict.known = departure.known;
     verdict.departure = departure.isOpen ? departure.size : 0;
     verdict.departedValue = value;
     verdict.departedFrom = departure.expected;
@@ -310,9 +310,7 @@ export class PairDetector {
   #conclude(timeMs: number, value: number, wasFiring: boolean, around: PairSurroundings, isHourKnown: boolean): void {
     const verdict = this.#verdict;
     const { departure } = this;
-    verdict.isFiring = this.isFiring;
-    verdict.opened = verdict.isFiring && !wasFiring;
-    verdict.known = departure.known;
+    verdict.opened = this.isFiring && !wasFiring;
     this.#tellDeparture(value);
     if (departure.opened) verdict.side = departure.size < 0 ? -1 : 1;
     const isYoung = departure.isYoung(this.#interval.ms);
@@ -338,15 +336,10 @@ export class PairDetector {
     this.#learnTail();
   }
 
-  /**
-   * What lasts is a departure, news or not, so that it is known when it comes again. It is told of an anomaly: where there is none yet, as of a series whose windows hold
-   * values that are farther out, it begins with this.
-   */
+  /** What lasts is a departure, known when it comes again, and told of an anomaly: where there is none, as of a series whose windows hold farther values, it begins with this. */
   #beginLasting(timeMs: number, value: number, side: 1 | -1, wasFiring: boolean): void {
     const verdict = this.#verdict;
     this.departure.beginLasting(timeMs, side, value);
-    verdict.known = this.departure.known;
-    verdict.isFiring = this.isFiring;
     verdict.opened = this.isFiring && !wasFiring;
     this.#tellDeparture(value);
   }
