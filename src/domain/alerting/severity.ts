@@ -109,6 +109,12 @@ export function doublingsOf({ metricName, effect }: Pick<Weighed, "metricName" |
   return effect === undefined || effect.isJoint ? undefined : effectOf(metricName, effect);
 }
 
+/** Whether of what remains of a resource less than a tenth of the usual is left. */
+export function isUsedUp({ metricName, effect }: Pick<Weighed, "metricName" | "effect">): boolean {
+  if (effect === undefined || effect.isJoint || kindOfName(metricName) !== "remaining") return false;
+  return effect.observed < NOTHING_SHARE * effect.expected;
+}
+
 /** Severity of what happens on several services at once, of which this is the highest by itself: one more. */
 export function severityOfServices(highest: Tier): Tier {
   return highest === "low" ? "medium" : "high";

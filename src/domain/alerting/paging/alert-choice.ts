@@ -4,12 +4,13 @@ import { alertFingerprint } from "../../anomaly/webhook-alert.ts";
 import type { Tier } from "../../detection/anomaly-score.ts";
 import { baseNameOf } from "../../distribution/derived-values.ts";
 import type { AlertKey } from "../alert-identity.ts";
-import { doublingsOf } from "../severity.ts";
+import { doublingsOf, isUsedUp } from "../severity.ts";
 import { type Alert, hasUpdatesLeft, isFiring, isOfCascade, takesIn } from "./alert.ts";
 import { OWN_IDENTITY } from "./detector-family.ts";
 import type { Finding } from "./finding.ts";
 import { GROUP_LATELY_MS, openedMs } from "./group-wait.ts";
 import { isSameEvent, type Neighbouring, sameEventAlert, speaksOf } from "./same-event.ts";
+import { isBeyondSaid } from "./worse-update.ts";
 
 /** A finding that looks for its alert. */
 interface Choosing extends Neighbouring {
@@ -51,11 +52,15 @@ function fingerprintOf({ tenant, attributes }: Finding): string {
   return alertFingerprint(tenant, attributes);
 }
 
-/** Whether a finding is a problem of its own beside an alert that people know of: high, of another event, where that is not. */
+/**
+ * Whether a finding is a problem of its own beside an alert that people know of: high, of another event, where that is not; and always a resource that is used up, where
+ * they have not heard of it as far.
+ */
 export function isOwnProblem(of: Pick<Neighbouring, "finding" | "family" | "openFindings">, tier: Tier, known: Alert | undefined): boolean {
   const { kind, services } = of.finding;
   if (kind === "raised" || tier !== "high" || services.length > 0 || known === undefined || !isFiring(known)) return false;
-  return known.state.tier !== "high" && known.pages > 0 && known.services.length === 0 && !isSameEvent(of, known);
+  if (known.pages === 0 || known.services.length > 0) return false;
+  return isUsedUp(of.finding) ? isBeyondSaid(of.finding, known) : known.state.tier !== "high" && !isSameEvent(of, known);
 }
 
 /** What people who know of the alert are told of a further problem in it, or of a member that is high by now; null where it is neither, or where they have heard of many. */

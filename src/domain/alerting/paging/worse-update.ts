@@ -10,10 +10,17 @@ const FAR_WORSE_DOUBLINGS = 2;
 /** Whether people who know of the alert have heard of the metric when it was far less, which is asked where it is high by now. */
 export function isFarWorse(finding: Pick<Weighed, "metricName" | "effect">, known: Alert): boolean {
   if (!isFiring(known) || known.pages === 0 || known.heldBy !== null || known.services.length > 0) return false;
-  const said = known.notifiedEffects?.find(({ metricName }) => metricName === finding.metricName);
+  return effectSaid(finding, known) !== undefined && isBeyondSaid(finding, known) && hasUpdatesLeft(known, true);
+}
+
+/** Whether people who know of the alert have not heard of the metric, or when it was far less. */
+export function isBeyondSaid(finding: Pick<Weighed, "metricName" | "effect">, known: Alert): boolean {
   const doublings = doublingsOf(finding);
-  if (said === undefined || doublings === undefined || doublings < said.doublings + FAR_WORSE_DOUBLINGS) return false;
-  return hasUpdatesLeft(known, true);
+  return doublings !== undefined && doublings >= (effectSaid(finding, known)?.doublings ?? Number.NEGATIVE_INFINITY) + FAR_WORSE_DOUBLINGS;
+}
+
+function effectSaid({ metricName: of }: Pick<Weighed, "metricName">, { notifiedEffects }: Alert) {
+  return notifiedEffects?.find(({ metricName }) => metricName === of);
 }
 
 /** What they are told of it. */

@@ -109,6 +109,18 @@ describe("a metric that people know of as high", () => {
     expect(told(rig, { ...behind, serviceId: "web", anomalyId: "another" })).toEqual([]);
     expect(told(rig, { ...behind, metricName: "cpu", effect: effect(11), z: 4, atMs: START + 7 * MINUTE })).toEqual([]);
   });
+  it("has a page of its own where a resource is used up, however many updates noise has used, and also where the alert has the metric of another disk", () => {
+    const rig = new PagingRig();
+    const noisy = rig.fire({ ...latency, effect: effect(400), isRare: true });
+    rig.fire({ metricName: "node_filesystem_avail_bytes", z: 5, effect: effect(11), atMs: START + 1 });
+    for (let i = 0; i < 30; i++) rig.fire({ ...latency, metricName: `other_${i}`, effect: effect(400), atMs: START + MINUTE + i });
+    const disk = { metricName: "node_filesystem_avail_bytes", z: -24, isRare: true, atMs: START + 2 * MINUTE, anomalyId: "full" };
+    const full = rig.fire({ ...disk, effect: effect(0.1) });
+    expect(full).toMatchObject({ outcome: "paged" });
+    expect(full.alertId).not.toBe(noisy.alertId);
+    const twice = rig.fire({ ...disk, anomalyId: "again", atMs: START + 3 * MINUTE, effect: effect(0.1) });
+    expect(twice).toMatchObject({ outcome: "absorbed", alertId: full.alertId });
+  });
   it("is told so too where a moment's noise has opened the alert and another finding of it is far worse", () => {
     const rig = new PagingRig();
     rig.fire({ ...latency, effect: effect(36) });
