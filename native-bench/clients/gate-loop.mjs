@@ -39,6 +39,8 @@ function makeGate() {
   return { keys, authenticator, gate: new Gate(dependencies) };
 }
 
+const ASKED = { access: "ingest" };
+
 function exchangeWith(credential) {
   const headers = new RequestHeaders();
   for (const line of [
@@ -51,7 +53,7 @@ function exchangeWith(credential) {
   ]) {
     headers.add(...line);
   }
-  const read = { header: (name) => headers.get(name), findHeader: (test) => headers.find(test), remoteAddress: "127.0.0.1" };
+  const read = { header: (name) => headers.get(name), findHeader: (test) => headers.find(test), remoteAddress: "127.0.0.1", isUnix: false };
   return { request: { method: "POST", path: "/api/v1/telemetry", query: "", version: "1.1", headers, ...read } };
 }
 
@@ -75,7 +77,7 @@ async function main([kind, turns]) {
     },
   };
   const pass = (count) => {
-    for (let i = 0; i < count; i++) gate.pass("ingest", exchanges[i % DISTINCT], sink);
+    for (let i = 0; i < count; i++) gate.pass(ASKED, exchanges[i % DISTINCT], sink);
   };
   pass(turns / 4);
   const before = process.cpuUsage();
