@@ -58,14 +58,19 @@ function jumpGroup(alert: Alert, sources: PagingSources, memory: PagingMemory, n
 
 function groupOf({ name, metric }: Jump, alert: Alert, sources: PagingSources, memory: PagingMemory, nowMs: number): JumpGroup | undefined {
   const peers = [...memory.jumps.of(name)];
+  if (!isOfEnough([alert, ...peers], metric)) return undefined; // what holds each of them is dear to ask
   // What people know of takes in what departs with it for as long as the onsets of a cascade may be apart.
   const told = peers.filter((other) => isTold(other) && (other.state.flap.pagedMs ?? 0) >= nowMs - GROUP_LATELY_MS).sort(byOpening);
   const others = peers.filter((other) => other !== alert && isWaiting(other) && !isHeld(other, sources, memory, nowMs));
   const waiting = [alert, ...others].sort(byOpening);
-  if (new Set([...told, ...waiting].flatMap((other) => servicesOfMetric(other, metric))).size < JUMP_SERVICES_MIN) return undefined;
+  if (!isOfEnough([...told, ...waiting], metric)) return undefined;
   const leader = told[0] ?? (waiting[0] as Alert);
   const services = [...new Set([leader, ...waiting].flatMap(servicesOf))].slice(0, GROUP_SERVICES_PER_ALERT_MAX);
   return { leader, others: waiting.filter((other) => other !== leader), services };
+}
+
+function isOfEnough(alerts: readonly Alert[], metric: string): boolean {
+  return new Set(alerts.flatMap((alert) => servicesOfMetric(alert, metric))).size >= JUMP_SERVICES_MIN;
 }
 
 /** Whether something else than the wait holds it by now. */

@@ -41,11 +41,11 @@ export class JumpIndex {
     if (this.#known.size > KNOWN_JUMPS_MAX) this.#known.delete(this.#known.keys().next().value as string);
   }
 
-  /** Whether the newest of a jump that people were told of is of another service, and of later. */
+  /** Whether the newest of a jump that people were told of, here or in the base, is of another service, and of later. */
   isKnownSince(name: string, serviceId: string, sinceMs: number): boolean {
     const known = this.#known.get(name);
-    if (known === undefined) return this.#base?.isKnownSince(name, serviceId, sinceMs) === true;
-    return known.serviceId !== serviceId && known.atMs > sinceMs;
+    if (known !== undefined && known.serviceId !== serviceId && known.atMs > sinceMs) return true;
+    return this.#base?.isKnownSince(name, serviceId, sinceMs) === true;
   }
 
   /** Forgets an alert; of a base alone. */
