@@ -8,6 +8,8 @@ const WORKERS_MIN = 2;
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    // `make test-fast` finds modules again as they were transformed: a quarter of what files with short tests take. Its keys are the files' contents.
+    experimental: { fsModuleCache: process.env.TEST_EXTENT === "fast" },
     isolate: false, // reading the modules anew for each file took half of the time
     maxWorkers: Math.max(WORKERS_MIN, availableParallelism() - 1),
     pool: "forks", // never threads: uWebSockets.js aborts a process whose worker ends while it owns a socket

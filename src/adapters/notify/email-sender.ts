@@ -12,6 +12,8 @@ const ERROR_CHARACTERS_MAX = 300;
 /** Connections that are kept to the mail server, and mails over one of them. */
 const CONNECTIONS_MAX = 2;
 const MAILS_PER_CONNECTION_MAX = 100;
+/** Further connections for one mail, since one that was kept may have been closed meanwhile. When to try again is the delivery's to say, not the pool's, which knows five. */
+const REQUEUES_MAX = 1;
 
 export interface EmailSender extends ChannelSender {
   close(): void;
@@ -27,6 +29,7 @@ export function emailSender(url: string, from: string, picturesOf: MailPictures)
     pool: true,
     maxConnections: CONNECTIONS_MAX,
     maxMessages: MAILS_PER_CONNECTION_MAX,
+    maxRequeues: REQUEUES_MAX,
     connectionTimeout: SEND_TIMEOUT_MS,
     greetingTimeout: SEND_TIMEOUT_MS,
     socketTimeout: SEND_TIMEOUT_MS,

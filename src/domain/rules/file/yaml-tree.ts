@@ -47,6 +47,9 @@ export class RuleFileError extends Error {
 
 const NULL = /^(?:|~|null|Null|NULL)$/;
 const MERGE_KEY = "<<";
+/** Of the nodes of a tree, this share at most comes by aliases, once there are so many: go-yaml's rule, by which Prometheus refuses a file. */
+const ALIASED_SHARE_MAX = 0.99;
+const ALIASED_NODES_FREE = 1_000;
 const OPTIONS = {
   version: "1.2",
   schema: "failsafe",
@@ -108,6 +111,7 @@ class TreeMaker {
   #targets: ReadonlyMap<Alias, Node> | undefined;
   readonly #following = new Set<Alias>();
   #count = 0;
+  #aliasedCount = 0;
 
   constructor(document: Document.Parsed | Document, lines: LineCounter) {
     this.#document = document;
@@ -115,7 +119,7 @@ class TreeMaker {
   }
 
   make(node: Node | null): YamlTree {
-    if (++this.#count > RULE_FILE_NODES_MAX) throw new RuleFileError("yaml: document contains excessive aliasing");
+    if (++this.#count > RULE_FILE_NODES_MAX || this.#isAliasedTooMuch()) throw new RuleFileError("yaml: document contains excessive aliasing");
     if (isAlias(node)) return this.#follow(node);
     const position = this.#position(node);
     if (isMap(node)) return { ...position, kind: "mapping", members: this.#members(node) };
@@ -124,6 +128,11 @@ class TreeMaker {
     const text = String(node.value ?? "");
     const isQuoted = node.type !== undefined && node.type !== "PLAIN";
     return !isQuoted && NULL.test(text) ? { ...position, kind: "null" } : { ...position, kind: "scalar", text, isQuoted };
+  }
+
+  #isAliasedTooMuch(): boolean {
+    if (this.#following.size > 0) this.#aliasedCount++;
+    return this.#count > ALIASED_NODES_FREE && this.#aliasedCount > ALIASED_SHARE_MAX * this.#count;
   }
 
   #position(node: Node | null): YamlPosition {
