@@ -48,7 +48,7 @@ export class ImportSender {
 
   /** Sends until the server has it. Throws ImportError when it refuses or stays away, UnreachableError when it never answered. */
   async send(request: ImportRequest): Promise<ImportAnswer> {
-    const { clock, reportWaiting: reportWaiting, sleep } = this.#dependencies;
+    const { clock, reportWaiting, sleep } = this.#dependencies;
     let reason = "";
     for (let attempt = 0, retryMs = RETRY_MS_FIRST; attempt < ATTEMPTS_MAX; attempt++, retryMs = Math.min(RETRY_MS_MAX, 2 * retryMs)) {
       const startMs = clock.monotonicMs();

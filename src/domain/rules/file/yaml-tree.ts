@@ -119,7 +119,8 @@ class TreeMaker {
   }
 
   make(node: Node | null): YamlTree {
-    if (++this.#count > RULE_FILE_NODES_MAX || this.#isAliasedTooMuch()) throw new RuleFileError("yaml: document contains excessive aliasing");
+    if (++this.#count > RULE_FILE_NODES_MAX || this.#isAliasedTooMuch())
+      throw new RuleFileError("yaml: document contains excessive aliasing");
     if (isAlias(node)) return this.#follow(node);
     const position = this.#position(node);
     if (isMap(node)) return { ...position, kind: "mapping", members: this.#members(node) };
