@@ -18,6 +18,7 @@ import type { EngineMemory } from "../../adapters/shared-memory/engine-memory.ts
 import { viewMemories } from "../../adapters/shared-memory/engine-threads.ts";
 import { ReaderCount } from "../../adapters/shared-memory/reader-count.ts";
 import { RowTrace, TracedStore } from "../../adapters/storage/traced-store.ts";
+import { Signal } from "../../adapters/threads/actor-handle.ts";
 import { dispatch, type Handlers, Mailbox, type MessagePort } from "../../adapters/threads/mailbox.ts";
 import { threadData } from "../../adapters/threads/threads.ts";
 import { WorkerPool } from "../../adapters/threads/worker-pool.ts";
@@ -189,7 +190,11 @@ function connectQueryWorker(coordinator: Coordinator, raw: MessagePort, wake: ()
 }
 
 /** Each command wakes whoever steps, once it has been taken. */
-function mainHandlers(coordinator: Coordinator, wake: () => void, notifierLink: NotifierLink): Handlers<MainCommand, unknown> {
+function mainHandlers(
+  coordinator: Coordinator,
+  wake: () => void,
+  { notifierLink, enginesReady }: { readonly notifierLink: NotifierLink; readonly enginesReady: Signal },
+): Handlers<MainCommand, unknown> {
   const take = (command: CoordinatorCommand) => coordinator.handle(command).then(wake);
   const notifier = ({ port }: NotifierChange) => notifierLink.connect(port);
   return {
@@ -202,7 +207,10 @@ function mainHandlers(coordinator: Coordinator, wake: () => void, notifierLink: 
     "rule-samples-taken": take,
     "rule-work-done": take,
     "summary-worded": take,
-    "engines-ready": take,
+    "engines-ready": (command) => {
+      enginesReady.give();
+      return take(command);
+    },
     listeners: take,
     "data-fault": take,
     "set-aside": take,
@@ -394,11 +402,12 @@ function serve(data: CoordinatorThreadData, { coordinator, pacer, main, mailboxe
   mailboxes.forEach((mailbox, engine) => {
     mailbox.serve(engineHandlers(coordinator, { engine, link: engines[engine] as EngineThreadLink, wake }), ENGINES);
   });
-  main.serve(mainHandlers(coordinator, wake, notifierLink), ({ type }) =>
+  const enginesReady = new Signal();
+  main.serve(mainHandlers(coordinator, wake, { notifierLink, enginesReady }), ({ type }) =>
     type === "notifier" || type === "query-worker" ? NOTIFIER : COMMANDS,
   );
   wake();
-  background(task("the check of the stores"), coordinator.dataFaults.checkStores(checkLater));
+  background(task("the check of the stores"), coordinator.dataFaults.checkStores(checkLater, enginesReady.given));
   collectWhenIdle();
 }
 

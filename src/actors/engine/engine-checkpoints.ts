@@ -32,7 +32,7 @@ export function makeCheckpoints(options: EngineOptions, dependencies: EngineDepe
       // A start has the rows to apply, however small they are packed.
       logBytes: () => lanes.reduce((sum, one) => sum + Math.max(one.get("logBytes"), one.get("rowsPlaced") * ROW_BYTES), replayedBytes),
     },
-    recovery.restoredBytes,
+    recovery,
   );
 }
 

@@ -332,10 +332,10 @@ export const SETTINGS = [
   ),
   real(
     "STORE_CHECK_WAIT_GIB",
-    2,
+    0.25,
     0,
     1_048_576,
-    "GiB of a store that a start looks through before it opens it, a second or two a GiB; a larger one is looked through while the server serves",
+    "GiB of a store that a start looks through before it opens it, a second or two a GiB; a larger one is looked through once the server serves",
   ),
   real(
     "DISK_LIMIT_GIB",

@@ -48,6 +48,8 @@ export const FRAME_CLOSING = 13;
 export const FRAME_SET_ASIDE = 14;
 /** The scope that was the first to send a metric: JSON MetricScopeEnvelope. */
 export const FRAME_METRIC_SCOPE = 15;
+/** Nothing has changed in a partition since its last checkpoint, whose state stands for more of the log: JSON CheckpointNote. */
+export const FRAME_CHECKPOINT_NOTE = 16;
 /** Frames that are stored as soon as they can be. */
 export const PROMPT_FRAMES: ReadonlySet<number> = new Set([FRAME_VERDICT, FRAME_DEAD_LETTER, FRAME_SERVICE_LABELS]);
 /** Frames that are stored in `control`; all others are stored in `series`, behind those that came before them. */
@@ -139,6 +141,21 @@ export interface CheckpointHeader {
   /** The serial that the next stream to leave memory will get. */
   readonly nextSerial: number;
   readonly coldBytes: number;
+}
+
+/** What the stored checkpoint of that generation covers now, and how many of its parts are still of use: those of refs are not in a later epoch. */
+export type CheckpointNote = Pick<CheckpointHeader, "partition" | "generation" | "epoch" | "vector" | "parts">;
+
+/** Payload of FRAME_CHECKPOINT. */
+export function joinCheckpoint(header: CheckpointHeader, last: Uint8Array, changes: Uint8Array): Uint8Array {
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  const padded = (text.byteLength + 3) & ~3;
+  const bytes = new Uint8Array(4 + padded + last.byteLength + changes.byteLength).fill(0x20, 4, 4 + padded);
+  new DataView(bytes.buffer).setUint32(0, padded, true);
+  bytes.set(text, 4);
+  bytes.set(last, 4 + padded);
+  bytes.set(changes, 4 + padded + last.byteLength);
+  return bytes;
 }
 
 /** A JSON value of an attribute. */

@@ -38,6 +38,8 @@ export interface ShardExports extends ChunkBlockExports {
   bucketSamplesReset(): void;
   /** Rows of a partition's streams are parked, each an event; or (0) no longer. */
   holdPartition(partition: number, isHeld: number): void;
+  hasRows(partition: number): number;
+  forgetRows(partition: number): void;
   /** Streams that have a slot. */
   streams(): number;
   /** Bytes of the identities that are kept. */
@@ -228,6 +230,15 @@ export class ShardKernel {
   /** From now on each row of the partition's streams is an EVENT_PARKED and changes nothing; or no longer. */
   holdPartition(partition: number, isHeld: boolean): void {
     this.#kernel.holdPartition(partition, isHeld ? 1 : 0);
+  }
+
+  /** Whether a row has come to a stream of the partition since forgetRows(). */
+  hasRows(partition: number): boolean {
+    return this.#kernel.hasRows(partition) !== 0;
+  }
+
+  forgetRows(partition: number): void {
+    this.#kernel.forgetRows(partition);
   }
 
   /** Streams that have a slot. */

@@ -76,11 +76,12 @@ export class DataFaults {
     this.add({ id: `set aside ${item.name}`, kind: "set_aside", what });
   }
 
-  /** Says that the stores are not looked through yet until `check` is at its end; what it rejects with is a fault. */
-  async checkStores(check: (() => Promise<void>) | undefined): Promise<void> {
+  /** Says that the stores are not looked through yet until `check`, which begins when `due` resolves, is at its end; what it rejects with is a fault. */
+  async checkStores(check: (() => Promise<void>) | undefined, due: Promise<void>): Promise<void> {
     if (check === undefined) return;
     const { counters, log } = this.#dependencies;
     counters.set("storesUnchecked", 1);
+    await due;
     try {
       await check();
     } catch (error) {

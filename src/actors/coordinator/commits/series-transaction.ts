@@ -9,10 +9,12 @@ import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/ke
 import { ShareDraft } from "../../../core/fairness/share-ledger.ts";
 import {
   type CheckpointHeader,
+  type CheckpointNote,
   type EngineFrame,
   FRAME_BLOCK,
   FRAME_CALLS,
   FRAME_CHECKPOINT,
+  FRAME_CHECKPOINT_NOTE,
   FRAME_CHECKPOINT_PART,
   FRAME_DETECTOR_STATES,
   FRAME_LANE_MARK,
@@ -40,6 +42,7 @@ import { metricScopeOperation } from "../../../modules/series/metric-scope-rows.
 import {
   decodeCheckpointRow,
   encodeCheckpointRow,
+  notedCheckpointRow,
   readCheckpointHeader,
   readColdChanges,
   readPartFrame,
@@ -57,6 +60,8 @@ export class SeriesTransaction {
   readonly #usage: UsageDraft;
   readonly #cold: ColdDraft;
   readonly checkpoints: CheckpointHeader[] = [];
+  /** The newest of each partition among these. */
+  readonly #checkpointRows = new Map<number, Uint8Array>();
   readonly marks: LaneMark[] = [];
   readonly metadata: MetricMetadataEnvelope[] = [];
   readonly sloRecords: Array<readonly [record: SloRecord, id: string]> = [];
@@ -157,19 +162,34 @@ export class SeriesTransaction {
   takeCheckpoint(payload: Uint8Array): void {
     const header = readCheckpointHeader(payload);
     if (header.coldBytes > 0) this.#cold.take(header.partition, readColdChanges(payload));
-    const before = this.#checkpointBefore(header.partition);
-    for (let part = 0; before !== undefined && part < before.parts; part++) {
-      this.#series.push({ table: "checkpoint_parts", key: checkpointPartKey(before.partition, before.generation, part), value: undefined });
-    }
-    this.#series.push({ table: "checkpoints", key: partitionKey(header.partition), value: encodeCheckpointRow(payload) });
+    const before = this.#checkpointRow(header.partition);
+    if (before !== undefined) this.#dropParts(decodeCheckpointRow(before).header, 0);
+    this.#putCheckpoint(header, encodeCheckpointRow(payload));
+  }
+
+  /** The checkpoint that is stored covers more of the log. */
+  takeCheckpointNote(note: CheckpointNote): void {
+    const before = this.#checkpointRow(note.partition);
+    if (before === undefined) throw new Error(`partition ${note.partition} has no checkpoint to be noted`);
+    const row = notedCheckpointRow(before, note);
+    this.#dropParts(decodeCheckpointRow(before).header, note.parts);
+    this.#putCheckpoint(decodeCheckpointRow(row).header, row);
+  }
+
+  /** Drops the parts of a checkpoint from one on. */
+  #dropParts({ partition, generation, parts }: CheckpointHeader, from: number): void {
+    for (let part = from; part < parts; part++)
+      this.#series.push({ table: "checkpoint_parts", key: checkpointPartKey(partition, generation, part), value: undefined });
+  }
+
+  #putCheckpoint(header: CheckpointHeader, row: Uint8Array): void {
+    this.#series.push({ table: "checkpoints", key: partitionKey(header.partition), value: row });
+    this.#checkpointRows.set(header.partition, row);
     this.checkpoints.push(header);
   }
 
-  #checkpointBefore(partition: number): CheckpointHeader | undefined {
-    const taken = this.checkpoints.findLast((header) => header.partition === partition);
-    if (taken !== undefined) return taken;
-    const row = this.#seriesStore.get("checkpoints", partitionKey(partition));
-    return row && decodeCheckpointRow(row).header;
+  #checkpointRow(partition: number): Uint8Array | undefined {
+    return this.#checkpointRows.get(partition) ?? this.#seriesStore.get("checkpoints", partitionKey(partition));
   }
 
   takeDetectorStates(payload: Uint8Array): void {
@@ -198,6 +218,7 @@ const TAKE: Readonly<Record<number, (transaction: SeriesTransaction, payload: Ui
   [FRAME_BLOCK]: (transaction, payload) => transaction.takeBlock(payload),
   [FRAME_CALLS]: (transaction, payload) => transaction.takeCalls(payload),
   [FRAME_CHECKPOINT]: (transaction, payload) => transaction.takeCheckpoint(payload),
+  [FRAME_CHECKPOINT_NOTE]: (transaction, payload) => transaction.takeCheckpointNote(decodePayload<CheckpointNote>(payload)),
   [FRAME_CHECKPOINT_PART]: (transaction, payload) => transaction.takeCheckpointPart(payload),
   [FRAME_DETECTOR_STATES]: (transaction, payload) => transaction.takeDetectorStates(payload),
   [FRAME_SPAN_BLOCK]: (transaction, payload) => transaction.takeSpans(payload),

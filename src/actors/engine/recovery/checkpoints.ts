@@ -2,17 +2,19 @@
 // same ring as verdicts and blocks, behind all of them that belong to that state. It is written a part at a time, about 2 ms each, between units
 // of work. Its pace follows the log: a round per CHECKPOINT_ROUND_LOG_BYTES, and never more than one byte for CHECKPOINT_LOG_SHARE bytes of log.
 // When nothing has come for a moment, the lane ends its segment and one quick round covers it, so that an idle server keeps no log and a start after it has nothing to
-// apply. What nothing was logged for since its checkpoint is not written again.
+// apply. What has not changed since its checkpoint is not written again: that it covers more of the log is noted, where there is more.
 import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import type { InboxReader } from "../../../adapters/shared-memory/inbox-ring.ts";
 import { Uint32List } from "../../../core/collections/uint32-list.ts";
 import { CHECKPOINT_WAITING_BYTES_MAX, SLOTS_PER_LOOK_MAX } from "../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import {
-  type CheckpointHeader,
+  type CheckpointNote,
   FRAME_CHECKPOINT,
+  FRAME_CHECKPOINT_NOTE,
   FRAME_CHECKPOINT_PART,
   FRAME_LANE_MARK,
+  joinCheckpoint,
   type LaneMark,
   type LaneMarkFrame,
   type LogPosition,
@@ -28,6 +30,7 @@ import type { Outbox } from "../report/outbox.ts";
 import type { Shard } from "../shard/shard.ts";
 import type { Partition } from "../streams/partition.ts";
 import { PartitionStateWriter } from "./partition-state.ts";
+import type { Recovery, RestoredCheckpoint } from "./recovery.ts";
 
 /** A quiet engine still checkpoints one partition this often while the round is not complete, so that old segments go away. */
 const QUIET_CHECKPOINT_MS = 1_000;
@@ -75,9 +78,17 @@ export interface CheckpointsDependencies {
   readonly endSegment: () => boolean;
 }
 
+/** What the last checkpoint of a partition covers. */
+interface Covered extends RestoredCheckpoint {
+  /** Of this start: undefined where it is of an earlier one, which keeps an older log. */
+  readonly vector: readonly LogPosition[] | undefined;
+}
+
 /** A checkpoint under way. */
 interface Draft {
   readonly partition: Partition;
+  /** It is made for what time alone has changed: streams that are to leave. */
+  readonly isForIdle: boolean;
   readonly vector: readonly LaneMark[];
   /** Positions of the rings that hold everything up to the vector. */
   readonly awaited: ReadonlyArray<number | undefined>;
@@ -100,8 +111,7 @@ export class Checkpoints {
   readonly #writer: PartitionStateWriter;
   /** The frame of a part, on its way into the ring. */
   readonly #frame = new ByteSink();
-  /** By partition: what its last checkpoint since the start covers (an older one keeps an older log), and the sum of what handlers kept then, which changes with time alone. */
-  readonly #covered = new Map<number, { readonly vector: readonly LogPosition[]; readonly handledSum: number }>();
+  readonly #covered = new Map<number, Covered>();
   #draft: Draft | undefined;
   #next = 0;
   /** Log bytes from which on the next checkpoint is due. */
@@ -129,11 +139,16 @@ export class Checkpoints {
   #markedMs = 0;
   #marked: LogPosition = { segment: -1, offset: 0 };
 
-  constructor(options: CheckpointsOptions, dependencies: CheckpointsDependencies, restoredBytes = 0) {
+  constructor(
+    options: CheckpointsOptions,
+    dependencies: CheckpointsDependencies,
+    { restored, restoredBytes }: Pick<Recovery, "restored" | "restoredBytes">,
+  ) {
     const { kernel, memories } = dependencies;
     this.#options = options;
     this.#dependencies = dependencies;
     this.#allowanceBytes = restoredBytes;
+    for (const [partition, checkpoint] of restored) this.#covered.set(partition, { ...checkpoint, vector: undefined });
     this.#writer = new PartitionStateWriter({
       kernel,
       cold: dependencies.shard.cold,
@@ -205,7 +220,7 @@ export class Checkpoints {
     const { shard, eviction } = this.#dependencies;
     const number = this.#owned[this.#look % this.#owned.length] as number;
     if (!eviction.isDue(shard.streams.partition(number), SLOTS_PER_LOOK_MAX * Math.floor(this.#look / this.#owned.length))) return false;
-    this.#beginWith(number);
+    this.#beginWith(number, true);
     return true;
   }
 
@@ -224,7 +239,9 @@ export class Checkpoints {
     const draft = this.#draft;
     if (draft === undefined || this.#dependencies.outbox.waitingBytes > CHECKPOINT_WAITING_BYTES_MAX) return false;
     if (!draft.isWriting && !this.#isSettled(draft)) return this.#giveUp();
-    if (draft.isEvicting) draft.isEvicting = this.#evict(draft);
+    const same = draft.isWriting || draft.isForIdle ? undefined : this.#unchanged(draft.partition);
+    if (same !== undefined) this.#note(draft, same);
+    else if (draft.isEvicting) draft.isEvicting = this.#evict(draft);
     else this.#write(draft);
     return true;
   }
@@ -253,11 +270,34 @@ export class Checkpoints {
   }
 
   #isCovered(number: number): boolean {
-    const covered = this.#covered.get(number);
-    if (covered === undefined || this.#dependencies.shard.streams.partition(number).returned.length > 0) return false;
+    const covered = this.#unchanged(this.#dependencies.shard.streams.partition(number));
+    if (covered === undefined) return false;
     const { vector } = covered;
-    const isAll = this.#vector().every(({ segment, offset }, i) => vector[i]?.segment === segment && vector[i].offset === offset);
-    return isAll && this.#writer.handledSumOf(number) === covered.handledSum;
+    return this.#vector().every(({ segment, offset }, i) => vector?.[i]?.segment === segment && vector[i].offset === offset);
+  }
+
+  /** What the partition's last checkpoint covers, where its state is still that. */
+  #unchanged(partition: Partition): Covered | undefined {
+    const { number, isTouched, returned, nextBlock } = partition;
+    const covered = this.#covered.get(number);
+    if (covered === undefined || isTouched || returned.length > 0 || nextBlock !== covered.nextBlock) return undefined;
+    const { kernel, eviction } = this.#dependencies;
+    if (kernel.hasRows(number) || eviction.forgotten(partition).length > 0) return undefined;
+    return this.#writer.handledSumOf(number) === covered.handledSum ? covered : undefined;
+  }
+
+  /** Everything up to the draft's vector has been taken, and nothing of it was this partition's. */
+  #note({ partition, vector }: Draft, covered: Covered): void {
+    const { outbox, counters, logBytes } = this.#dependencies;
+    const { number, generation } = partition;
+    const { parts } = covered;
+    const note: CheckpointNote = { partition: number, generation, epoch: this.#options.epoch, vector, parts };
+    outbox.sendJson(FRAME_CHECKPOINT_NOTE, note);
+    this.#covered.set(number, { ...covered, vector });
+    this.#dueBytes = logBytes() + this.#options.roundBytes / this.#owned.length;
+    this.#draft = undefined;
+    this.#skipCovered();
+    counters.add("checkpoints", 1);
   }
 
   /** Streams that have left memory and are not on their way to the store yet: in neither can they be found. */
@@ -280,7 +320,7 @@ export class Checkpoints {
    * before the state is written. The state may be ahead of it; rows are idempotent by (stream, timestamp), so a replay from there changes nothing.
    */
   #begin(): void {
-    this.#beginWith(this.#takeNext());
+    this.#beginWith(this.#takeNext(), false);
   }
 
   /** The partition whose turn it is. */
@@ -300,13 +340,13 @@ export class Checkpoints {
     return memories.map((memory, lane) => ({ epoch, lane, ...(lane === engine ? logPosition() : memory.placed()) }));
   }
 
-  #beginWith(number: number): void {
+  #beginWith(number: number, isForIdle: boolean): void {
     this.#lastMs = this.#nowMs;
     const { readers, shard } = this.#dependencies;
     const vector = this.#vector();
     const awaited = readers.map((reader) => reader?.written);
     const partition = shard.streams.partition(number);
-    this.#draft = { partition, vector, awaited, isWriting: false, isEvicting: true, gone: [], returned: 0, parts: 0, bytes: 0 };
+    this.#draft = { partition, isForIdle, vector, awaited, isWriting: false, isEvicting: true, gone: [], returned: 0, parts: 0, bytes: 0 };
   }
 
   /** Rows that wait for a stream are behind the vector too. */
@@ -317,9 +357,11 @@ export class Checkpoints {
 
   /** Takes some idle streams out of memory; false at the end. */
   #evict(draft: Draft): boolean {
-    const { eviction, shard } = this.#dependencies;
+    const { eviction, shard, kernel } = this.#dependencies;
     if (!draft.isWriting) {
       draft.isWriting = true;
+      draft.partition.isTouched = false;
+      kernel.forgetRows(draft.partition.number);
       this.#clearCold(draft, shard.cold);
       eviction.begin();
     }
@@ -384,7 +426,7 @@ export class Checkpoints {
     for (const id of partition.returned.words.subarray(draft.returned)) returned.push(id);
     partition.returned = returned;
     for (const id of draft.gone) shard.cold.remove(id);
-    this.#covered.set(number, { vector, handledSum: this.#writer.handledSum });
+    this.#covered.set(number, { vector, parts, nextBlock, handledSum: this.#writer.handledSum });
     counters.set("streamsCold", shard.cold.size);
     const bytes = draft.bytes + last.length + changes.length;
     partition.stateBytes = bytes;
@@ -425,16 +467,4 @@ export class Checkpoints {
     this.#dependencies.outbox.sendJson(FRAME_LANE_MARK, frame);
     return true;
   }
-}
-
-/** {header bytes u32} header JSON padded to 4, last part of the state, changes among the streams that left memory. */
-function joinCheckpoint(header: CheckpointHeader, last: Uint8Array, changes: Uint8Array): Uint8Array {
-  const text = new TextEncoder().encode(JSON.stringify(header));
-  const padded = (text.byteLength + 3) & ~3;
-  const bytes = new Uint8Array(4 + padded + last.byteLength + changes.byteLength).fill(0x20, 4, 4 + padded);
-  new DataView(bytes.buffer).setUint32(0, padded, true);
-  bytes.set(text, 4);
-  bytes.set(last, 4 + padded);
-  bytes.set(changes, 4 + padded + last.byteLength);
-  return bytes;
 }

@@ -61,10 +61,10 @@ function* piecesOf(handlers: Iterable<MessageHandler>, partition: number): Gener
 }
 
 /** Sum of no pieces. */
-const NOTHING_HANDLED = 0;
+export const NOTHING_HANDLED = 0;
 
 /** Sum of pieces that handlers keep, with one more. */
-function handledSum(sum: number, kind: number, piece: Uint8Array): number {
+export function handledSum(sum: number, kind: number, piece: Uint8Array): number {
   return crc32(piece, (sum + kind) >>> 0);
 }
 
@@ -242,6 +242,9 @@ export interface PartitionStateVisitor {
 }
 
 const identity = new Uint8Array(IDENTITY_BYTES_MAX);
+
+/** Whether a part holds refs, which those of a later epoch take the place of. */
+export const holdsRefs = (part: Uint8Array) => part[1] === PART_REFS;
 
 /** Reads one part. Throws on another version and on bytes that are no part: the store's own checksum guards against damage. */
 export function readPartitionPart(bytes: Uint8Array, visitor: PartitionStateVisitor): void {

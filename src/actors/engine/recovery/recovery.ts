@@ -59,7 +59,7 @@ import type { Shard } from "../shard/shard.ts";
 import { type Definition, type Section, sectionsOf } from "../unit/work-unit.ts";
 import type { BlockMarks } from "./left-out.ts";
 import { LogOmissions } from "./log-omissions.ts";
-import { readPartitionPart } from "./partition-state.ts";
+import { handledSum, holdsRefs, NOTHING_HANDLED, readPartitionPart } from "./partition-state.ts";
 import { ReplayedRefs } from "./replayed-refs.ts";
 
 /** A log block as the merge of all lanes yields it. */
@@ -120,6 +120,15 @@ function startsWith(bytes: Uint8Array, head: Uint8Array): boolean {
   return true;
 }
 
+/** A stored checkpoint as its state was read. */
+export interface RestoredCheckpoint {
+  /** Parts ahead of the last that hold no refs. */
+  parts: number;
+  readonly nextBlock: number;
+  /** Sum of what handlers were given back. */
+  handledSum: number;
+}
+
 /** Restores one engine's state. */
 export class Recovery {
   readonly #options: RecoveryOptions;
@@ -145,6 +154,8 @@ export class Recovery {
   #block: ReplayBlock | undefined;
   /** End of the last block of each lane, in the epoch being read, that was not sent before, and what was accepted by those blocks. */
   readonly #sentAgain = new Map<number, { end: LogPosition; readonly usage: UsageTally }>();
+  /** By partition. */
+  readonly restored = new Map<number, RestoredCheckpoint>();
   restoredBytes = 0;
   rows = 0;
   records = 0;
@@ -194,19 +205,27 @@ export class Recovery {
     partition.stateBytes += bytes.length;
     this.restoredBytes += bytes.length;
     const refs = this.#refsOfCheckpoints.get(checkpoint.epoch) as NumberMap;
+    const restored = this.restored.get(part.partition) as RestoredCheckpoint;
+    const isLast = part.part === checkpoint.parts;
+    if (!isLast && !holdsRefs(bytes)) restored.parts++;
     readPartitionPart(bytes, {
       run: (cursor, isFirst) => this.#restoreRun(checkpoint.partition, cursor, isFirst),
       stream: (identity, cursor) => this.#slotsByNumber.push(this.#restoreStream(checkpoint.partition, identity, cursor)),
       cold: (stream) => this.#coldByNumber.push(this.#restoreCold({ ...stream, partition: checkpoint.partition })),
       ref: (ref, stream, isCold) =>
         refs.set(ref, isCold ? COLD_SLOTS + (this.#coldByNumber[stream] as number) : (this.#slotsByNumber[stream] as number)),
-      handler: (kind, piece) => this.#dependencies.shard.restoreHandler(kind, checkpoint.partition, piece),
+      handler: (kind, piece) => {
+        restored.handledSum = handledSum(restored.handledSum, kind, piece);
+        this.#dependencies.shard.restoreHandler(kind, checkpoint.partition, piece);
+      },
       chunks: (chunks) => {
         if (!partition.restoreChunks(chunks)) throw new Error("a checkpoint holds chunks that this build cannot read");
       },
     });
     this.#dependencies.shard.work.endState();
-    if (part.part === checkpoint.parts) this.#restoring++;
+    if (!isLast) return;
+    this.#restoring++;
+    partition.isTouched = false;
   }
 
   #restoreCold(stream: ColdStream): number {
@@ -219,6 +238,7 @@ export class Recovery {
   #begin({ partition: number, epoch, vector, nextBlock, generation, nextSerial }: StoredCheckpoint): void {
     const partition = this.#dependencies.shard.streams.partition(number);
     partition.nextBlock = nextBlock;
+    this.restored.set(number, { parts: 0, nextBlock, handledSum: NOTHING_HANDLED });
     partition.nextSerial = nextSerial;
     this.#coldByNumber = [];
     partition.generation = generation;

@@ -203,6 +203,7 @@ export class Shard {
   /** Takes a message. Throws when no handler of this build knows its kind. */
   takeMessage(kind: number, partition: number, payload: Uint8Array, arrival: MessageArrival): void {
     this.work.section = kind;
+    this.streams.partition(partition).isTouched = true;
     this.work.beginMessage(partition, payload);
     this.#handler(kind).take(partition, payload, arrival);
     this.work.endMessage();
@@ -243,6 +244,7 @@ export class Shard {
   /** A sender may change its mind about a name being a counter: the stream then starts anew. */
   #restart(slot: number, flags: number): void {
     this.#dependencies.counters.add("kindChanges", 1);
+    this.partitionOf(slot).isTouched = true;
     this.chunks.keepOpen(slot);
     this.chunks.take(slot);
     this.#dependencies.kernel.records.restart(slot, flags);
@@ -417,6 +419,7 @@ export class Shard {
 
   /** A stream that is no longer evaluated, was ended by its sender or is silent for long has no open episodes. */
   endEpisodes(slot: number): void {
+    this.partitionOf(slot).isTouched = true;
     for (const closing of endEpisodes(this.#dependencies.kernel, slot)) this.#report(closing, true);
   }
 

@@ -240,6 +240,7 @@ export class StreamRegistry {
         this.#dependencies.created(slot, isRestored);
         streams++;
       }
+      if (!isRestored) partition.isTouched = true;
       this.#came(slot);
       visit(partition, words[(at + BINDING_REF) >> 2] as number, slot);
     }
@@ -250,6 +251,7 @@ export class StreamRegistry {
   /** Slot of the stream, which is created at first sight; -1 when this engine can hold no more streams, COLD_SLOTS and more when it is on its way back now. */
   #define(definition: Definition): number {
     const { kernel, adoptKind } = this.#dependencies;
+    this.partition(definition.partition).isTouched = true;
     const known = this.findAny(definition.hash, definition.tenant);
     if (known < 0) return this.#createAt(definition);
     if (known >= COLD_SLOTS || startsAnew(kernel.records.flags(known), definition.flags)) adoptKind(known, definition.flags);

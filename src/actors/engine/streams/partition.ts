@@ -24,6 +24,8 @@ export class Partition {
   /** Generation of the checkpoint that was written last, and the bytes of its state. */
   generation = 0;
   stateBytes = 0;
+  /** Whether anything but rows, which the kernel notes, has come to it since the state of its last checkpoint was begun. */
+  isTouched = true;
   readonly #blockBytes: number;
   readonly #place: WaitingPlace | undefined;
 
@@ -45,6 +47,7 @@ export class Partition {
 
   /** Notes that rows with this ref belong to the slot. */
   bind(ref: number, slot: number): void {
+    this.isTouched = true;
     this.refs.push(ref);
     this.refs.push(slot);
   }

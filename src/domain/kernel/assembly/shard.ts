@@ -57,6 +57,8 @@ const ROWS_TOUCHED_MAX: u32 = 512;
 
 const held: usize = memory.data(PARTITIONS, 8);
 let heldPartitions: u32 = 0;
+/** By partition: whether a row has come to one of its streams since forgetRows(). */
+const withRows: usize = memory.data(PARTITIONS, 8);
 
 /** Rows are history (ARRIVAL_HISTORY): they enter rings and statistics, and are not judged. */
 let isHistory: bool = false;
@@ -92,6 +94,7 @@ export function applyRows(pointer: usize, rows: u32, baseMs: f64, arrivalMs: f64
       emitPlain(EVENT_PARKED, ref, baseMs + <f64>load<u32>(row, ROW_OFFSET), load<f64>(row, ROW_VALUE), 0, arrivalMs);
       return i + 1;
     }
+    store<u8>(withRows + <usize>load<u32>(recordOf(slot), SR_PARTITION), 1);
     if (!isHistory) {
       const taken = isRun ? takeRun(recordOf(slot), row, end, baseMs) : takeSingle(recordOf(slot), row, baseMs) ? 1 : 0;
       if (taken != 0) {
@@ -113,6 +116,15 @@ export function holdPartition(partition: u32, isHeld: bool): void {
   if ((load<u8>(held + partition) != 0) == isHeld) return;
   store<u8>(held + partition, isHeld ? 1 : 0);
   heldPartitions += isHeld ? 1 : -1;
+}
+
+/** Whether rows have come to streams of a partition since forgetRows(). */
+export function hasRows(partition: u32): bool {
+  return load<u8>(withRows + partition) != 0;
+}
+
+export function forgetRows(partition: u32): void {
+  store<u8>(withRows + partition, 0);
 }
 
 // @ts-ignore

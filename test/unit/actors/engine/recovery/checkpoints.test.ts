@@ -9,9 +9,12 @@ import { BODY_JSON_BATCH } from "../../../../../src/core/protocol/body-kind.ts";
 import {
   CHECKPOINT_PART_HEADER_BYTES,
   type EngineFrame,
+  type CheckpointNote,
   FRAME_CHECKPOINT,
+  FRAME_CHECKPOINT_NOTE,
   FRAME_CHECKPOINT_PART,
 } from "../../../../../src/core/protocol/coordinator-frame.ts";
+import { partitionOf } from "../../../../../src/domain/placement/partition.ts";
 import { formatRfc3339 } from "../../../../../src/core/time/rfc3339.ts";
 import { readCheckpointHeader } from "../../../../../src/modules/state/checkpoint-row.ts";
 import { Cluster, type ClusterOptions, VirtualClock } from "../../../../support/cluster.ts";
@@ -142,6 +145,12 @@ describe("checkpoints", () => {
       .filter(({ kind }) => kind === FRAME_CHECKPOINT)
       .map(({ payload }) => readCheckpointHeader(payload).partition);
 
+  const readNote = ({ payload }: EngineFrame) => JSON.parse(new TextDecoder().decode(payload)) as CheckpointNote;
+
+  /** Partitions of the notes among frames. */
+  const noted = (frames: readonly EngineFrame[]) =>
+    frames.filter(({ kind }) => kind === FRAME_CHECKPOINT_NOTE).map((frame) => readNote(frame).partition);
+
   const stateBytes = ({ kind, payload }: EngineFrame) => {
     if (kind === FRAME_CHECKPOINT_PART) return payload.length - CHECKPOINT_PART_HEADER_BYTES;
     return kind === FRAME_CHECKPOINT ? payload.length - 4 - new DataView(payload.buffer, payload.byteOffset).getUint32(0, true) : 0;
@@ -159,34 +168,45 @@ describe("checkpoints", () => {
     const { frames } = run({ engines: 2, checkpointRoundBytes: 64 * 1024, checkpointLogShare: 0, segmentBytes: 16 * 1024 }, 400, 60);
     for (const own of frames) {
       const segments = own
-        .filter(({ kind }) => kind === FRAME_CHECKPOINT)
-        .map(({ payload }) => readCheckpointHeader(payload).vector[0]?.segment ?? 0);
+        .filter(({ kind }) => kind === FRAME_CHECKPOINT || kind === FRAME_CHECKPOINT_NOTE)
+        .map((frame) => (frame.kind === FRAME_CHECKPOINT ? readCheckpointHeader(frame.payload) : readNote(frame)).vector[0]?.segment ?? 0);
       expect(segments.length).toBeGreaterThan(100);
       expect(segments.at(-1)).toBeGreaterThan(10);
     }
   });
 
-  it.each([0, 1])("are made by a stop of what was logged for since the last, %i bodies behind a rest", (bodiesBehind) => {
-    const { cluster, clock, frames, collect } = run({ engines: 2 }, 400, 60);
-    takeWritten(frames);
-    for (let ticks = 0; ticks < 8; ticks++) {
-      clock.advance(250);
-      cluster.run(collect);
-    }
-    const written = () => [...new Set(takeWritten(frames))].sort((one, other) => one - other);
-    const all = Array.from({ length: PARTITIONS }, (_, partition) => partition);
-    expect(written()).toEqual(all); // the server is at rest
-    const record = { service_id: "one", metric_name: "m0", value: 1, timestamp: formatRfc3339(clock.wallMs()) };
-    for (let body = 0; body < bodiesBehind; body++) {
-      cluster.submit(0, BODY_JSON_BATCH, encoder.encode(JSON.stringify([record])), () => undefined);
-      cluster.run(collect);
-    }
+  const all = Array.from({ length: PARTITIONS }, (_, partition) => partition);
+  const sorted = (partitions: readonly number[]) => [...new Set(partitions)].sort((one, other) => one - other);
+
+  /** Ends the cluster in an orderly way. */
+  function stop({ cluster, clock, collect }: Pick<ReturnType<typeof run>, "cluster" | "clock" | "collect">): void {
     cluster.stop();
     for (let steps = 0; !cluster.isStopped && steps < 100; steps++) {
       clock.advance(1);
       cluster.run(collect);
     }
     expect(cluster.isStopped).toBe(true);
-    expect(written()).toEqual(bodiesBehind === 0 ? [] : all);
+  }
+
+  it.each([0, 1])("are made by a stop of what has changed since the last, and noted of the rest: %i bodies behind a rest", (bodiesBehind) => {
+    const ran = run({ engines: 2 }, 400, 60);
+    const { cluster, clock, frames, collect } = ran;
+    for (let ticks = 0; ticks < 8; ticks++) {
+      clock.advance(250);
+      cluster.run(collect);
+    }
+    const before = frames.flat();
+    expect(sorted([...noted(before), ...takeWritten(frames)])).toEqual(all); // the server is at rest
+    const record = { service_id: "one", metric_name: "m0", value: 1, timestamp: formatRfc3339(clock.wallMs()) };
+    for (let body = 0; body < bodiesBehind; body++) {
+      cluster.submit(0, BODY_JSON_BATCH, encoder.encode(JSON.stringify([record])), () => undefined);
+      cluster.run(collect);
+    }
+    stop(ran);
+    const notes = noted(frames.flat());
+    const written = takeWritten(frames);
+    const changed = bodiesBehind === 0 ? [] : [partitionOf("default", "one")];
+    expect(written).toEqual(changed);
+    expect(sorted(notes)).toEqual(bodiesBehind === 0 ? [] : all.filter((partition) => !changed.includes(partition)));
   });
 });
