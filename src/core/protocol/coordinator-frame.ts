@@ -146,7 +146,7 @@ export interface CheckpointHeader {
 /** What the stored checkpoint of that generation covers now, and how many of its parts are still of use: those of refs are not in a later epoch. */
 export type CheckpointNote = Pick<CheckpointHeader, "partition" | "generation" | "epoch" | "vector" | "parts">;
 
-/** Payload of FRAME_CHECKPOINT. */
+/** Payload of FRAME_CHECKPOINT; `last` is the last part of the state, `changes` are those among the streams that left memory. */
 export function joinCheckpoint(header: CheckpointHeader, last: Uint8Array, changes: Uint8Array): Uint8Array {
   const text = new TextEncoder().encode(JSON.stringify(header));
   const padded = (text.byteLength + 3) & ~3;

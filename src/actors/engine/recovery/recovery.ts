@@ -154,7 +154,7 @@ export class Recovery {
   #block: ReplayBlock | undefined;
   /** End of the last block of each lane, in the epoch being read, that was not sent before, and what was accepted by those blocks. */
   readonly #sentAgain = new Map<number, { end: LogPosition; readonly usage: UsageTally }>();
-  /** By partition. */
+  /** By partition: what a stop need not write again where nothing comes to it. */
   readonly restored = new Map<number, RestoredCheckpoint>();
   restoredBytes = 0;
   rows = 0;
