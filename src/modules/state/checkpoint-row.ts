@@ -1,6 +1,11 @@
 // A stored checkpoint: {version u8 = 2, three zero bytes} and the payload of its frame, so that header and state keep their alignment.
 // The parts of the state before the last are rows of their own, as they came.
-import { CHECKPOINT_PART_HEADER_BYTES, type CheckpointHeader, type CheckpointNote, joinCheckpoint } from "../../core/protocol/coordinator-frame.ts";
+import {
+  CHECKPOINT_PART_HEADER_BYTES,
+  type CheckpointHeader,
+  type CheckpointNote,
+  joinCheckpoint,
+} from "../../core/protocol/coordinator-frame.ts";
 import { decodePayload } from "./stored-json.ts";
 
 const VERSION = 2;
@@ -18,7 +23,8 @@ export function encodeCheckpointRow(payload: Uint8Array): Uint8Array {
 /** The row of a checkpoint that covers more of the log now. Throws where that is not the one that is meant. */
 export function notedCheckpointRow(row: Uint8Array, { partition, generation, epoch, vector, parts }: CheckpointNote): Uint8Array {
   const { header, last } = decodeCheckpointRow(row);
-  if (header.generation !== generation || header.parts < parts) throw new Error(`partition ${partition} has no checkpoint ${generation} of ${parts} parts`);
+  if (header.generation !== generation || header.parts < parts)
+    throw new Error(`partition ${partition} has no checkpoint ${generation} of ${parts} parts`);
   return encodeCheckpointRow(joinCheckpoint({ ...header, epoch, vector, parts, coldBytes: 0 }, last, new Uint8Array(0)));
 }
 

@@ -8,14 +8,14 @@ import { ROW_BYTES } from "../../../../../src/core/layout/row-frame.ts";
 import { BODY_JSON_BATCH } from "../../../../../src/core/protocol/body-kind.ts";
 import {
   CHECKPOINT_PART_HEADER_BYTES,
-  type EngineFrame,
   type CheckpointNote,
+  type EngineFrame,
   FRAME_CHECKPOINT,
   FRAME_CHECKPOINT_NOTE,
   FRAME_CHECKPOINT_PART,
 } from "../../../../../src/core/protocol/coordinator-frame.ts";
-import { partitionOf } from "../../../../../src/domain/placement/partition.ts";
 import { formatRfc3339 } from "../../../../../src/core/time/rfc3339.ts";
+import { partitionOf } from "../../../../../src/domain/placement/partition.ts";
 import { readCheckpointHeader } from "../../../../../src/modules/state/checkpoint-row.ts";
 import { Cluster, type ClusterOptions, VirtualClock } from "../../../../support/cluster.ts";
 import { generator } from "../../../../support/generator.ts";
@@ -188,25 +188,28 @@ describe("checkpoints", () => {
     expect(cluster.isStopped).toBe(true);
   }
 
-  it.each([0, 1])("are made by a stop of what has changed since the last, and noted of the rest: %i bodies behind a rest", (bodiesBehind) => {
-    const ran = run({ engines: 2 }, 400, 60);
-    const { cluster, clock, frames, collect } = ran;
-    for (let ticks = 0; ticks < 8; ticks++) {
-      clock.advance(250);
-      cluster.run(collect);
-    }
-    const before = frames.flat();
-    expect(sorted([...noted(before), ...takeWritten(frames)])).toEqual(all); // the server is at rest
-    const record = { service_id: "one", metric_name: "m0", value: 1, timestamp: formatRfc3339(clock.wallMs()) };
-    for (let body = 0; body < bodiesBehind; body++) {
-      cluster.submit(0, BODY_JSON_BATCH, encoder.encode(JSON.stringify([record])), () => undefined);
-      cluster.run(collect);
-    }
-    stop(ran);
-    const notes = noted(frames.flat());
-    const written = takeWritten(frames);
-    const changed = bodiesBehind === 0 ? [] : [partitionOf("default", "one")];
-    expect(written).toEqual(changed);
-    expect(sorted(notes)).toEqual(bodiesBehind === 0 ? [] : all.filter((partition) => !changed.includes(partition)));
-  });
+  it.each([0, 1])(
+    "are made by a stop of what has changed since the last, and noted of the rest: %i bodies behind a rest",
+    (bodiesBehind) => {
+      const ran = run({ engines: 2 }, 400, 60);
+      const { cluster, clock, frames, collect } = ran;
+      for (let ticks = 0; ticks < 8; ticks++) {
+        clock.advance(250);
+        cluster.run(collect);
+      }
+      const before = frames.flat();
+      expect(sorted([...noted(before), ...takeWritten(frames)])).toEqual(all); // the server is at rest
+      const record = { service_id: "one", metric_name: "m0", value: 1, timestamp: formatRfc3339(clock.wallMs()) };
+      for (let body = 0; body < bodiesBehind; body++) {
+        cluster.submit(0, BODY_JSON_BATCH, encoder.encode(JSON.stringify([record])), () => undefined);
+        cluster.run(collect);
+      }
+      stop(ran);
+      const notes = noted(frames.flat());
+      const written = takeWritten(frames);
+      const changed = bodiesBehind === 0 ? [] : [partitionOf("default", "one")];
+      expect(written).toEqual(changed);
+      expect(sorted(notes)).toEqual(bodiesBehind === 0 ? [] : all.filter((partition) => !changed.includes(partition)));
+    },
+  );
 });
