@@ -239,13 +239,13 @@ describe.skipIf(BROWSER_PATH === undefined)("an incident", () => {
       await row.waitFor();
       const before = receivers.received.length;
       await hand.press(row.getByRole("button", { name: "Test", exact: true }));
-      await hand.press(row.getByRole("button", { name: "It tells people: send it?" }));
+      await hand.press(row.getByRole("button", { name: "It notifies people: send it?" }));
       await vi.waitFor(() => expect(receivers.received.length).toBeGreaterThan(before), { timeout: PATIENCE_MS });
-      await page.locator(".note", { hasText: "told" }).first().waitFor();
+      await page.locator(".note", { hasText: "notified" }).first().waitFor();
       await hand.press(button("Run a fire drill"));
       await hand.press(button("It wakes people: run it?"));
       await page
-        .locator(".note", { hasText: /Told: chat|It came through/ })
+        .locator(".note", { hasText: /Notified: chat|It came through/ })
         .first()
         .waitFor({ timeout: 200_000 });
       expect(hand.presses).toBeLessThanOrEqual(8);

@@ -146,12 +146,12 @@ describe.skipIf(BROWSER_PATH === undefined).each(HANDS)("by %s", (name) => {
   it("dead letters: corrected many at once, tried, and sent in", async () => {
     const { page, hand, button } = await open(`#/dead-letters?service_id=${name}-importer`);
     await hand.press(button("Correct all of these"));
-    await page.getByText("3 of 3 dead letters would change").waitFor();
+    await page.getByText("3 of 3 rejected records would change").waitFor();
     await hand.press(button("Correct 3"));
     await page.getByText("3 of 3 corrected, 3 of them can be taken now").waitFor();
     await hand.press(button("Done"));
     await hand.press(button("Try a replay of these"));
-    await page.getByText("3 of 3 dead letters would be taken").waitFor();
+    await page.getByText("3 of 3 rejected records would be taken").waitFor();
     await hand.press(button("Replay these"));
     await page.getByText("3 taken, 0 refused again").waitFor();
     const { total } = await server.get<{ total: number }>("/api/v1/dlq", { service_id: `${name}-importer` });
@@ -160,9 +160,9 @@ describe.skipIf(BROWSER_PATH === undefined).each(HANDS)("by %s", (name) => {
 
   it("a limit, declared beside its series", async () => {
     const { page, hand, button } = await open(`#/service/${name}-shop?metric=${METRIC}`);
-    await hand.press(page.locator("summary", { hasText: "Declare when it is full" }));
+    await hand.press(page.locator("summary", { hasText: "Set a limit" }));
     await hand.write(field(page, "Full at"), "4000");
-    await hand.press(button("Declare"));
+    await hand.press(button("Save"));
     const limits = async () => (await server.get<{ limits: Array<{ service_id: string; limit_value: number }> }>("/api/v1/saturation/limits")).limits; // biome-ignore format: one row
     const own = expect.objectContaining({ service_id: `${name}-shop`, limit_value: 4000 });
     await vi.waitFor(async () => expect(await limits()).toContainEqual(own), { timeout: PATIENCE_MS });
@@ -194,7 +194,7 @@ describe.skipIf(BROWSER_PATH === undefined).each(HANDS)("by %s", (name) => {
     const { page, hand, button } = await open("#/keys?new=1", adminToken());
     await hand.write(field(page, "What it is for"), `${name} dashboards`);
     await hand.choose(field(page, "Scope"), "readonly");
-    await hand.press(button("Make a key"));
+    await hand.press(button("Create a key"));
     const key = (await page.locator(".note.warn pre").textContent()) as string;
     await hand.press(button("I have it"));
     await page.locator("td", { hasText: `${name} dashboards` }).waitFor();

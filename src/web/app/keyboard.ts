@@ -8,15 +8,15 @@ export const isHelpOpen = signal(false);
 
 /** Where g and a letter goes. */
 export const JUMPS: Readonly<Record<string, { readonly path: string; readonly label: string }>> = {
-  n: { path: "now", label: "Now" },
+  n: { path: "now", label: "Overview" },
   f: { path: "anomalies", label: "Anomalies" },
   a: { path: "alerts", label: "Alerts" },
   s: { path: "services", label: "Services" },
-  m: { path: "graph", label: "Graph" },
-  u: { path: "saturation", label: "Saturation" },
-  d: { path: "dead-letters", label: "Dead letters" },
+  m: { path: "graph", label: "Service map" },
+  u: { path: "saturation", label: "Capacity" },
+  d: { path: "dead-letters", label: "Rejected telemetry" },
   t: { path: "settings", label: "Settings" },
-  p: { path: "pillars", label: "Pillars" },
+  p: { path: "pillars", label: "Business view" },
   y: { path: "system", label: "System" },
 };
 const JUMP_MS = 1_500;

@@ -20,7 +20,7 @@ type Group = (typeof GROUPS)[number];
 const resource = (name: string) => async (): Promise<PageComponent> => (await import("../pages/resources.tsx")).resourcePage(name);
 
 export const PAGES: readonly PageEntry[] = [
-  { path: "now", title: "Now", icon: "pulse", group: "Watch", load: async () => (await import("../pages/now.tsx")).Now },
+  { path: "now", title: "Overview", icon: "pulse", group: "Watch", load: async () => (await import("../pages/now.tsx")).Now },
   { path: "anomalies", title: "Anomalies", icon: "list", group: "Watch", load: async () => (await import("../pages/feed.tsx")).Feed },
   { path: "anomaly", title: "Anomaly", icon: "list", load: async () => (await import("../pages/anomaly.tsx")).AnomalyPage },
   { path: "alerts", title: "Alerts", icon: "bell", group: "Watch", load: async () => (await import("../pages/alerts.tsx")).Alerts },
@@ -29,12 +29,12 @@ export const PAGES: readonly PageEntry[] = [
   { path: "service", title: "Service", icon: "box", load: async () => (await import("../pages/service.tsx")).ServicePage },
   {
     path: "saturation",
-    title: "Saturation",
+    title: "Capacity",
     icon: "gauge",
     group: "Watch",
     load: async () => (await import("../pages/saturation.tsx")).Saturation,
   },
-  { path: "graph", title: "Graph", icon: "share", group: "Explain", load: async () => (await import("../pages/graph.tsx")).Graph },
+  { path: "graph", title: "Service map", icon: "share", group: "Explain", load: async () => (await import("../pages/graph.tsx")).Graph },
   {
     path: "analysis",
     title: "Root causes",
@@ -44,7 +44,7 @@ export const PAGES: readonly PageEntry[] = [
   },
   {
     path: "ledger",
-    title: "Why it paged",
+    title: "Alert decision log",
     icon: "history",
     group: "Explain",
     load: async () => (await import("../pages/ledger.tsx")).Ledger,
@@ -56,7 +56,13 @@ export const PAGES: readonly PageEntry[] = [
     group: "Explain",
     load: async () => (await import("../pages/forecast.tsx")).Forecast,
   },
-  { path: "records", title: "Records", icon: "book", group: "Explain", load: async () => (await import("../pages/records.tsx")).Records },
+  {
+    path: "records",
+    title: "Logs, traces and events",
+    icon: "book",
+    group: "Explain",
+    load: async () => (await import("../pages/records.tsx")).Records,
+  },
   {
     path: "settings",
     title: "Detection settings",
@@ -67,7 +73,13 @@ export const PAGES: readonly PageEntry[] = [
   { path: "rules", title: "Rules", icon: "flag", group: "Tune", load: async () => (await import("../pages/rule-groups.tsx")).Rules },
   { path: "silences", title: "Silences", icon: "mute", group: "Tune", load: async () => (await import("../pages/silences.tsx")).Silences },
   { path: "inhibitions", title: "Inhibitions", icon: "mute", group: "Tune", load: resource("inhibitions") },
-  { path: "pillars", title: "Pillars", icon: "layers", group: "Tune", load: async () => (await import("../pages/pillars.tsx")).Pillars },
+  {
+    path: "pillars",
+    title: "Business view",
+    icon: "layers",
+    group: "Tune",
+    load: async () => (await import("../pages/pillars.tsx")).Pillars,
+  },
   {
     path: "labels",
     title: "Labels and catalog",
@@ -77,7 +89,7 @@ export const PAGES: readonly PageEntry[] = [
   },
   {
     path: "dead-letters",
-    title: "Dead letters",
+    title: "Rejected telemetry",
     icon: "inbox",
     group: "Tune",
     load: async () => (await import("../pages/dead-letters.tsx")).DeadLetters,
@@ -98,7 +110,13 @@ export const PAGES: readonly PageEntry[] = [
     group: "Notify",
     load: async () => (await import("../pages/runbooks.tsx")).Runbooks,
   },
-  { path: "pages", title: "Pages", icon: "bell", group: "Notify", load: async () => (await import("../pages/page-report.tsx")).PageReport },
+  {
+    path: "pages",
+    title: "Paging report",
+    icon: "bell",
+    group: "Notify",
+    load: async () => (await import("../pages/page-report.tsx")).PageReport,
+  },
   { path: "send", title: "Send telemetry", icon: "send", group: "Server", load: async () => (await import("../pages/send.tsx")).Send },
   {
     path: "backup",

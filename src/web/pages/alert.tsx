@@ -109,7 +109,7 @@ function Side({ alert }: { alert: AlertDetail }) {
             ],
             ["Assigned", alert.assignee ?? "nobody"],
             ["Note", alert.note ?? "–"],
-            ["Told", <ToldState of={alert.notification} key="told" />],
+            ["Notified", <ToldState of={alert.notification} key="told" />],
             ["When", <When at={alert.notification.at} key="when" />],
             ...(alert.family === "external" ? [["Rule", <RuleLink alert={alert} key="rule" />] as const] : []),
           ]}
@@ -208,7 +208,7 @@ function Cause({ alert }: { alert: AlertDetail }) {
 function Decisions({ alert }: { alert: AlertDetail }) {
   if (alert.decisions.length === 0) return null;
   return (
-    <Panel title="Why it did or did not page">
+    <Panel title="Alert decision log">
       <Table
         label="Decisions"
         rows={alert.decisions.slice(-30)}
@@ -217,7 +217,7 @@ function Decisions({ alert }: { alert: AlertDetail }) {
           WHEN,
           OUTCOME,
           {
-            head: "Gate that decided",
+            head: "Check that decided",
             show: ({ gates }) => {
               const failed = gates.find(({ passed }) => !passed);
               return failed === undefined
@@ -228,7 +228,7 @@ function Decisions({ alert }: { alert: AlertDetail }) {
           Z_SCORE,
         ]}
       />
-      {!alert.decisions_complete && <p class="faint">There were more decisions than are told here.</p>}
+      {!alert.decisions_complete && <p class="faint">There were more decisions than are shown here.</p>}
     </Panel>
   );
 }
@@ -237,7 +237,7 @@ const DELIVERY_TONES = { pending: "accent", delivered: "good", superseded: "", e
 
 function Deliveries({ alert }: { alert: AlertDetail }) {
   return (
-    <Panel title="Who was told">
+    <Panel title="Notifications">
       {alert.delivery_note !== null && <p class="note warn">{alert.delivery_note}</p>}
       {alert.deliveries.length === 0 ? (
         <Empty title="No message left" />

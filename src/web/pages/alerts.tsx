@@ -46,7 +46,7 @@ export function Alerts() {
   };
   return (
     <>
-      <Head title="Alerts" about="One row an incident: what people are told of, and what was held back with its reason.">
+      <Head title="Alerts" about="One row an incident: who was notified, and what is on hold with its reason.">
         <a class="button" href={link(["silences"])}>
           Silences
         </a>
@@ -61,7 +61,7 @@ export function Alerts() {
             <section class="panel flush" aria-label="Alerts">
               {list.rows.length === 0 ? (
                 <Empty title="No alert in this range">
-                  Anomalies that nobody has to be told of stand in <a href={link(["anomalies"])}>the feed</a>.
+                  Anomalies that need no notification stand in <a href={link(["anomalies"])}>their list</a>.
                 </Empty>
               ) : (
                 <LongList

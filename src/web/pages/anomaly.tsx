@@ -64,7 +64,7 @@ function Whole({ anomaly }: { anomaly: AnomalyDetail }) {
           <p class="faint">
             {isSent
               ? "It came in as an alert, without a series to draw."
-              : "This rule looks at the whole service, so there is no single series to draw. Its numbers stand under the gates below."}
+              : "This rule looks at the whole service, so there is no single series to draw. Its numbers stand with the checks below."}
           </p>
         )}
       </section>
@@ -89,7 +89,7 @@ function Numbers({ anomaly: { detector, verdict, metric_name, ...anomaly } }: { 
     <Panel title="The numbers">
       <Facts
         facts={[
-          ["Found by", detectorText(detector)],
+          ["Detected by", detectorText(detector)],
           ...(verdict === undefined || verdict === null || !hasSeries(metric_name) ? [] : verdictFacts(verdict, "")),
           ["Score", numberText(anomaly.anomaly_score)],
           ["Streams", String(anomaly.streams)],
@@ -174,7 +174,7 @@ function Actions({ anomaly }: { anomaly: AnomalyDetail }) {
 function Told({ anomaly }: { anomaly: AnomalyDetail }) {
   const { outcome, suppressed_by, alert_id, notification } = anomaly;
   return (
-    <Panel title="Was anybody told?" aside={<Tag>{outcomeText(outcome, suppressed_by) ?? "undecided"}</Tag>}>
+    <Panel title="Was anybody notified?" aside={<Tag>{outcomeText(outcome, suppressed_by) ?? "undecided"}</Tag>}>
       <ToldState of={notification} />
       {notification.at !== null && (
         <p class="faint">
@@ -203,13 +203,13 @@ function Gates({ anomaly }: { anomaly: AnomalyDetail }) {
   const gates = [...own, ...paging];
   if (gates.length === 0) return null;
   return (
-    <Panel title="What was asked, in order">
+    <Panel title="Checks, in order">
       <div class="scroll">
         <table class="gates">
           <thead>
             <tr>
-              <th>Question</th>
-              <th>Answer</th>
+              <th>Check</th>
+              <th>Result</th>
               <th class="right">Value</th>
               <th class="right">Limit</th>
             </tr>
@@ -221,7 +221,7 @@ function Gates({ anomaly }: { anomaly: AnomalyDetail }) {
                   {gateText(name)} <span class="faint">{stage}</span>
                 </td>
                 <td class="tight">
-                  <Tag tone={passed ? "good" : "medium"}>{passed ? "✓ yes" : "✗ no"}</Tag>
+                  <Tag tone={passed ? "good" : "medium"}>{passed ? "✓ passed" : "✗ failed"}</Tag>
                 </td>
                 <td class="right">{ruleFigure({ name, stage, value })}</td>
                 <td class="right">{limit === null ? "–" : ruleFigure({ name, stage, value: limit })}</td>
@@ -267,7 +267,7 @@ function Links({ anomaly }: { anomaly: AnomalyDetail }) {
         </li>
         <li>
           <a href={link(["ledger"], { service_id, metric_name, environment, at: anomaly.observed_at })}>
-            Why this pair did or did not page
+            Alert decision log of this series
           </a>
         </li>
         <li>
@@ -306,7 +306,7 @@ function Similar({ anomaly }: { anomaly: AnomalyDetail }) {
   const otherCount = answer.data === undefined ? null : Math.max(others.length, answer.data.total - 1);
   return (
     <Panel
-      title="The same pair at other times"
+      title="The same series at other times"
       aside={
         otherCount !== null && otherCount > 0 && <a href={link(["anomalies"], { ...pair, range: "30d" })}>{countText(otherCount)} others</a>
       }

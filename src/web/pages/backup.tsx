@@ -96,12 +96,12 @@ function Configuration() {
     try {
       body = JSON.parse(text);
     } catch (error) {
-      return setFault(`This is no JSON: ${(error as Error).message}`);
+      return setFault(`This is not JSON: ${(error as Error).message}`);
     }
     const outcome = await call<Imported>("POST /api/v1/config", { query: { dry_run }, body });
     setTried({ text, outcome });
     if (dry_run) return;
-    notify("good", "It is in force");
+    notify("good", "Saved");
     noteChange();
   };
   const isTried = tried?.text === text;
@@ -110,7 +110,7 @@ function Configuration() {
       title="Configuration"
       aside={
         <>
-          <Button onClick={read}>Read what is in force</Button>
+          <Button onClick={read}>Read the configuration</Button>
           {text !== "" && <CopyButton text={text} />}
         </>
       }

@@ -43,29 +43,29 @@ export function DeadLetters() {
   return (
     <>
       <Head
-        title="Dead letters"
-        about="Telemetry that could not be taken. It waits for seven days: correct it, or replay it once its sender's fault is mended."
+        title="Rejected telemetry"
+        about="Telemetry that could not be stored. It is kept for seven days: correct it, or replay it once its sender is fixed."
       />
       <Shown of={stats} rows={2}>
         {(counts) => <Reasons stats={counts} chosen={reason} />}
       </Shown>
       <search class="filters">
         <SearchField label="Service, its whole name" name="service_id" />
-        <SearchField label="Way in: json, otlp …" name="topic" />
+        <SearchField label="Source: json, otlp …" name="topic" />
       </search>
       {(list.rows.length > 0 || isReplaying) && <Replay filter={filter} onRun={() => setReplaying(true)} key={JSON.stringify(filter)} />}
       <Shown of={list.answer}>
         {() => (
-          <section class="panel flush" aria-label="Dead letters">
+          <section class="panel flush" aria-label="Rejected telemetry">
             {list.rows.length === 0 ? (
               <Empty title="Nothing was refused">Everything that came was taken.</Empty>
             ) : (
-              <Table label="Dead letters" rows={list.rows} keyOf={({ dlq_id }) => dlq_id} columns={columnsWith(setShown)} />
+              <Table label="Rejected telemetry" rows={list.rows} keyOf={({ dlq_id }) => dlq_id} columns={columnsWith(setShown)} />
             )}
           </section>
         )}
       </Shown>
-      <MoreRows of={list} noun="dead letters" />
+      <MoreRows of={list} noun="rejected records" />
       {shown !== undefined && <LetterDialog letter={shown} onClose={() => setShown(undefined)} />}
     </>
   );
@@ -113,12 +113,12 @@ function columnsWith(show: (letter: Letter) => void) {
       ),
     },
     { head: "What", show: ({ message }: Letter) => <Name text={message} /> },
-    { head: "Way in", show: ({ topic }: Letter) => topic },
+    { head: "Source", show: ({ topic }: Letter) => topic },
     {
       head: "",
       show: (letter: Letter) => (
         <div class="row end whole">
-          <Button onClick={() => show(letter)}>Look and correct</Button>
+          <Button onClick={() => show(letter)}>View and correct</Button>
           <ConfirmButton
             question="Delete: sure?"
             done="Deleted"
@@ -140,7 +140,7 @@ function LetterDialog({ letter, onClose }: { letter: Letter; onClose: () => void
     try {
       payload = JSON.parse(text);
     } catch (error) {
-      return setOutcome(`This is no JSON: ${(error as Error).message}`);
+      return setOutcome(`This is not JSON: ${(error as Error).message}`);
     }
     const answer = await call<{ replayable: boolean; problem: { message: string } | null }>("PUT /api/v1/dlq/{id}", {
       path: { id: letter.dlq_id },
@@ -214,7 +214,7 @@ function Replay({ filter, onRun }: { filter: Readonly<Record<string, string | un
     const answer = await call<DryRun>("POST /api/v1/dlq/replay", { body: { ...body, dry_run: true } });
     const { complete, selected, accepted, entries } = answer;
     const problem = entries.find((one) => one.problem)?.problem?.message;
-    const of = `${complete ? "" : "the first "}${plural(selected, "dead letter")}`;
+    const of = `${complete ? "" : "the first "}${plural(selected, "rejected record")}`;
     setTried(`${accepted} of ${of} would be taken.${problem === undefined ? "" : ` Of the others: ${problem}.`}`);
   };
   const run = async () => {

@@ -27,7 +27,7 @@ export function Graph() {
       <Head
         title={
           service === undefined ? (
-            "Graph"
+            "Service map"
           ) : (
             <span>
               Around <Name text={service} />
@@ -52,11 +52,11 @@ export function Graph() {
         {(graph) =>
           graph.nodes.length === 0 ? (
             <Empty title={service === undefined ? "No calls have been seen" : "No call of this service has been seen"}>
-              The graph is made from spans: <a href={link(["send"])}>send traces</a> over OTLP.
+              The map is made from spans: <a href={link(["send"])}>send traces</a> over OTLP.
             </Empty>
           ) : (
             <>
-              <section class="panel" aria-label="Graph">
+              <section class="panel" aria-label="Service map">
                 <Picture graph={graph} self={service} />
                 {!graph.complete && (
                   <p class="faint">+{graph.nodes_total - graph.nodes.length} more services, farther away or with less to tell</p>

@@ -46,8 +46,8 @@ export function Ledger() {
   return (
     <>
       <Head
-        title="Why it paged, or why not"
-        about="Each decision on the way to a page, with the gate that decided; for a moment what every layer of detection said of it."
+        title="Alert decision log"
+        about="Each decision to page or not to page, with the check that decided; for one moment, the result of every layer of detection."
       >
         {at === undefined && <RangePicker initial={INITIAL_RANGE} />}
       </Head>
@@ -77,10 +77,10 @@ function Found({ ledger, isMoment }: { ledger: LedgerAnswer; isMoment: boolean }
       {ledger.moments.map((moment) => (
         <MomentPanel moment={moment} key={JSON.stringify([moment.sample_at, moment.environment, moment.attributes])} />
       ))}
-      {isMoment && ledger.moments.length === 0 && <Empty title="No sample of the pair near that moment" />}
+      {isMoment && ledger.moments.length === 0 && <Empty title="No sample of the series near that moment" />}
       <Panel title="Decisions">
         {ledger.decisions.length === 0 ? (
-          <Empty title="Nothing was decided here">No finding of the pair went on its way to a page in this time.</Empty>
+          <Empty title="Nothing was decided here">No finding of the series was considered for a page in this time.</Empty>
         ) : (
           <Table
             label="Decisions"
@@ -98,7 +98,7 @@ function Found({ ledger, isMoment }: { ledger: LedgerAnswer; isMoment: boolean }
                 ),
               },
               { head: "Environment", show: ({ environment }) => <Name text={environment} /> },
-              { head: "First gate that failed", show: ({ gates }) => gateText(gates.find(({ passed }) => !passed)?.name ?? "none") },
+              { head: "First check that failed", show: ({ gates }) => gateText(gates.find(({ passed }) => !passed)?.name ?? "none") },
               { head: "Severity", show: ({ severity }) => <Tag tone={severity}>{severity}</Tag> },
               Z_SCORE,
             ]}
@@ -139,12 +139,12 @@ function MomentPanel({ moment }: { moment: Moment }) {
           { head: "Layer", show: ({ layer }) => layer.replaceAll("_", " ") },
           { head: "State", show: ({ state }) => <Tag>{state}</Tag> },
           {
-            head: "Said",
+            head: "Result",
             show: ({ declared, reason }) =>
               declared ? <Tag tone="high">out of the ordinary</Tag> : (reason ?? "ordinary").replaceAll("_", " "),
           },
           { head: "Value", isNumber: true, show: ({ value }) => (value === null ? "–" : numberText(Number(value.toPrecision(4)))) },
-          { head: "Bar", isNumber: true, show: ({ bar }) => (bar === null ? "–" : numberText(Number(bar.toPrecision(4)))) },
+          { head: "Threshold", isNumber: true, show: ({ bar }) => (bar === null ? "–" : numberText(Number(bar.toPrecision(4)))) },
         ]}
       />
     </Panel>

@@ -1,4 +1,4 @@
-// The first page: what fires, worst first, and who has it; how the server does; where nothing has come yet, how to send something.
+// The overview: firing alerts, worst first, and who has each; how the server does; where nothing has come yet, how to send something.
 import { useEffect } from "preact/hooks";
 import { isRead, useAnswer } from "../client/answers.ts";
 import { listen } from "../live/stream.ts";
@@ -32,7 +32,7 @@ export function Now() {
   const held = firing.filter(({ notification }) => notification.state !== "told");
   return (
     <>
-      <Head title="Now" about="What fires, worst first. A row says what, against what was usual, and who has it." />
+      <Head title="Overview" about="Firing alerts, the most severe first: what differs from the usual, and who has it." />
       <ChannelBanner status={status.data} />
       <Figures status={status.data} firing={isRead(list.answer) ? { told: told.length, held: held.length } : undefined} />
       <FreshButton count={list.fresh} onShow={list.showFresh} />
@@ -45,7 +45,7 @@ export function Now() {
                 <a href={link(["alerts"])}>All alerts</a>
               </div>
               {told.length === 0 ? (
-                <Empty title="No alert fires that people were told of" />
+                <Empty title="No alert with a notification is firing" />
               ) : (
                 <ul class="list">
                   {told.map((alert) => (
@@ -55,9 +55,9 @@ export function Now() {
               )}
             </section>
             {held.length > 0 && (
-              <section class="panel flush" aria-label="Open, held back">
+              <section class="panel flush" aria-label="On hold">
                 <div class="panel-head">
-                  <h2>Open, nobody was told so far</h2>
+                  <h2>On hold: nobody was notified so far</h2>
                   <span class="faint">{plural(held.length, "alert", "alerts")}, each with the reason why</span>
                 </div>
                 <ul class="list">
@@ -95,25 +95,24 @@ function Figures({ status, firing }: { status: Status | undefined; firing: { tol
         <dt>Firing</dt>
         <dd class={firing === undefined ? "" : firing.told > 0 ? "bad" : firing.held > 0 ? "" : "good"}>
           {firing === undefined ? "–" : firing.told}{" "}
-          <small>{firing !== undefined && firing.held > 0 ? `and ${firing.held} nobody was told of` : "alerts"}</small>
+          <small>{firing !== undefined && firing.held > 0 ? `and ${firing.held} on hold` : "alerts"}</small>
         </dd>
       </div>
       <div class="figure">
-        <dt>Found in the last hour</dt>
+        <dt>Detected in the last hour</dt>
         <dd>
           <a href={link(["anomalies"], { range: "1h" })}>{status === undefined ? "–" : countText(status.watchdog.anomalies_last_hour)}</a>{" "}
           <small>anomalies</small>
         </dd>
       </div>
       <div class="figure">
-        <dt>Watched</dt>
+        <dt>Monitored</dt>
         <dd>
-          <a href={link(["services"])}>{status === undefined ? "–" : countText(status.watchdog.metrics_monitored)}</a>{" "}
-          <small>series, each sample</small>
+          <a href={link(["services"])}>{status === undefined ? "–" : countText(status.watchdog.metrics_monitored)}</a> <small>series</small>
         </dd>
       </div>
       <div class="figure">
-        <dt>Found within</dt>
+        <dt>Detection latency</dt>
         <dd>
           {status?.detection.p99_ms == null ? "–" : `${numberText(Number(status.detection.p99_ms.toPrecision(2)))} ms`}{" "}
           <small
@@ -160,7 +159,7 @@ function Latest({ isFresh }: { isFresh: boolean }) {
       <section class="panel flush" aria-label="Latest anomalies">
         <div class="panel-head">
           <h2>Latest anomalies</h2>
-          <a href={link(["anomalies"])}>The feed</a>
+          <a href={link(["anomalies"])}>All anomalies</a>
         </div>
         <Shown of={list.answer}>
           {() =>

@@ -21,7 +21,7 @@ export function PageReport() {
   const answer = useAnswer<PageReportAnswer>("GET /api/v1/reports/pages", { query: { since, until } });
   return (
     <>
-      <Head title="Pages" about="How often people were told, who took it, and how often a team means to be told. A budget drops no page.">
+      <Head title="Paging report" about="How often people were paged, who acknowledged, and each team's budget. A budget drops no page.">
         <RangePicker initial={INITIAL_RANGE} />
       </Head>
       <Shown of={answer}>
@@ -29,7 +29,7 @@ export function PageReport() {
           <>
             <Panel title={`${pages} pages in ${numberText(days)} days`}>
               {teams.length === 0 ? (
-                <Empty title="Nobody was told">
+                <Empty title="Nobody was paged">
                   A team is the label of a service: <a href={link(["labels"])}>labels</a> set it.
                 </Empty>
               ) : (
@@ -57,7 +57,7 @@ const TEAM_COLUMNS = [
     head: "Budget a week",
     show: ({ team, budget, over_budget }: Team) => (
       <span class="row">
-        {budget ?? "none"} {over_budget && <Tag tone="high">over it</Tag>}
+        {budget ?? "none"} {over_budget && <Tag tone="high">over budget</Tag>}
         {team !== "" && <SetBudget team={team} budget={budget} />}
       </span>
     ),
@@ -77,33 +77,33 @@ const SERVICE_COLUMNS = [
   { head: "Team", show: ({ team }: Row) => <Name text={team} /> },
   { head: "Pages", isNumber: true, show: ({ pages }: Row) => pages },
   { head: "a day", isNumber: true, show: ({ per_service_day }: Row) => per_service_day.toFixed(2) },
-  { head: "Nobody told", isNumber: true, show: (row: Row) => row.not_told },
+  { head: "Not notified", isNumber: true, show: (row: Row) => row.not_told },
   {
-    head: "Taken",
+    head: "Acknowledged",
     isNumber: true,
     show: ({ acknowledged, median_ack_seconds: seconds }: Row) =>
       seconds === null ? acknowledged : `${acknowledged}, half within ${durationText(seconds * 1000)}`,
   },
-  { head: "False", isNumber: true, show: ({ false_positives }: Row) => false_positives },
+  { head: "False alarms", isNumber: true, show: ({ false_positives }: Row) => false_positives },
 ];
 
 async function saveBudget(team: string, text: string): Promise<void> {
   const pages_per_week = text.trim() === "" ? null : Number(text);
   await call("PUT /api/v1/routing/budgets/{team}", { path: { team }, body: { pages_per_week } });
-  notify("good", pages_per_week === null ? "No budget any more" : "The budget is set");
+  notify("good", pages_per_week === null ? "Budget removed" : "Saved");
   noteChange();
 }
 
 function SetBudget({ team, budget }: { team: string; budget: number | null }) {
   const [text, setText] = useState<string>();
-  if (text === undefined) return <Button onClick={() => setText(String(budget ?? ""))}>Set</Button>;
+  if (text === undefined) return <Button onClick={() => setText(String(budget ?? ""))}>Edit</Button>;
   return (
     <span class="row">
       <input
         value={text}
         inputMode="decimal"
         size={5}
-        aria-label={`Pages a week that ${team} means to have`}
+        aria-label={`Pages a week, budget of ${team}`}
         onInput={(event) => setText(event.currentTarget.value)}
       />
       <Button tone="main" onClick={() => saveBudget(team, text).then(() => setText(undefined))}>
@@ -128,7 +128,7 @@ function NewBudget() {
           <input value={text} inputMode="decimal" onInput={(event) => setText(event.currentTarget.value)} />
         </label>
         <Button tone="main" onClick={() => saveBudget(team.trim(), text)} disabled={team.trim() === ""}>
-          Set
+          Save
         </Button>
       </div>
     </Panel>

@@ -1,4 +1,4 @@
-// Pillars: how tenants, products and other dimensions do, and which services belong to them. Many at once go in through the box.
+// Business view: how tenants, products and other dimensions do, and which services belong to them; the box takes many lines.
 import { useMemo, useState } from "preact/hooks";
 import { noteChange } from "../client/answers.ts";
 import { call, callPages } from "../client/client.ts";
@@ -6,6 +6,7 @@ import { Button, Empty, Head, Name, Panel, Shown, Tag, When } from "../parts/bas
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { Table } from "../parts/table.tsx";
 import { notify } from "../state/notices.tsx";
+import { maturityText } from "../view/maturity-text.ts";
 import { numberText, plural } from "../view/number-text.ts";
 import { type EntryPreview, type MapEntry, type ParsedLines, parseLines, parts, previewEntries } from "../view/service-map-lines.ts";
 
@@ -27,7 +28,7 @@ interface Score {
 export function Pillars() {
   return (
     <>
-      <Head title="Pillars" about="Tenants, products and your own dimensions: how each does, by the services that belong to it." />
+      <Head title="Business view" about="Tenants, products and your own dimensions: how each does, by the services that belong to it." />
       <Scores />
       <BulkBox />
       <Entries />
@@ -66,7 +67,7 @@ function Scores() {
                       .map(({ service_id }) => service_id)
                       .join(", ") || "–",
                 },
-                { head: "Maturity", show: ({ maturity }) => <Tag>{maturity}</Tag> },
+                { head: "Baseline", show: ({ maturity }) => <Tag>{maturityText(maturity)}</Tag> },
                 { head: "Of", isTight: true, show: ({ updated_at }) => <When at={updated_at} /> },
               ]}
             />
@@ -116,7 +117,7 @@ function BulkBox() {
     noteChange();
   };
   return (
-    <Panel title="Many at once">
+    <Panel title="Bulk edit">
       <div class="stack">
         <label class="field">
           <span>
@@ -235,14 +236,14 @@ function FromTo({ from, to }: { from: string | undefined; to: string }) {
 function Entries() {
   const list = usePages<StoredEntry>("GET /api/v1/pillars/service-map", { query: { limit: 100 } }, "entries");
   return (
-    <Panel title="The map">
+    <Panel title="Mapping">
       <Shown of={list.answer}>
         {() =>
           list.rows.length === 0 ? (
             <Empty title="Nothing is mapped" />
           ) : (
             <Table
-              label="The map"
+              label="Mapping"
               rows={list.rows}
               keyOf={({ service_id }) => service_id}
               columns={[

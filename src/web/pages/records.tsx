@@ -32,7 +32,7 @@ export function Records() {
   );
   return (
     <>
-      <Head title="Records" about="Telemetry as it came, newest first.">
+      <Head title="Logs, traces and events" about="Telemetry as it came, newest first.">
         <RangePicker initial={INITIAL_RANGE} />
       </Head>
       <search class="filters">
@@ -43,12 +43,12 @@ export function Records() {
       </search>
       <Shown of={list.answer}>
         {() => (
-          <section class="panel flush" aria-label="Records">
+          <section class="panel flush" aria-label="Logs, traces and events">
             {list.rows.length === 0 ? (
               <Empty title="No record in this range" />
             ) : (
               <Table
-                label="Records"
+                label="Logs, traces and events"
                 rows={list.rows}
                 keyOf={(row) => row.record_id ?? `${row.timestamp} ${row.service_id} ${row.metric_name} ${row.value}`}
                 columns={[

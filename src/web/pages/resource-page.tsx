@@ -91,7 +91,7 @@ function Create({ of, create }: { of: Resource; create: NonNullable<Resource["cr
   const submit = async (body: Record<string, unknown>) => {
     const made = await call<Row>(create.key, { body: create.shape?.(body) ?? body });
     if (of.secret !== undefined) setSecret(String(made[of.secret] ?? ""));
-    notify("good", "Made");
+    notify("good", "Created");
     noteChange();
   };
   return (

@@ -47,7 +47,7 @@ function shapeMatchers(body: Record<string, unknown>, names: readonly string[]):
 
 const INHIBITIONS: Resource = {
   title: "Inhibitions",
-  about: "While an alert of the first kind fires, those of the second kind are kept and not told.",
+  about: "While an alert of the first kind fires, those of the second kind are stored, and nobody is notified.",
   list: "GET /api/v1/inhibitions",
   member: "inhibitions",
   noun: "inhibitions",
@@ -174,14 +174,14 @@ const AUDIT: Resource = {
   filters: [
     ["actor", "Who"],
     ["action", "Action, such as silence.create"],
-    ["object", "Of what"],
+    ["object", "Object"],
   ],
   keyOf: key("audit_id"),
   columns: [
     time("When", "at"),
     text("Who", "actor"),
     { head: "Action", show: (row) => <code>{String(row.action)}</code> },
-    text("Of what", "object"),
+    text("Object", "object"),
     {
       head: "Change",
       show: (row) => (
@@ -222,7 +222,7 @@ const BILLING: Resource = {
 
 const KEYS: Resource = {
   title: "API keys",
-  about: "For senders and scripts. A key is shown once, when it is made; the server keeps a hash of it.",
+  about: "For senders and scripts. A key is shown once, when it is created; the server keeps a hash of it.",
   list: "GET /api/v1/apikeys",
   member: "keys",
   noun: "keys",
@@ -237,7 +237,7 @@ const KEYS: Resource = {
   ],
   create: {
     key: "POST /api/v1/apikeys",
-    action: "Make a key",
+    action: "Create a key",
     fields: [
       { name: "name", label: "What it is for", isRequired: true },
       { name: "scope", label: "Scope", choices: ["ingestion", "readonly", "readwrite", "admin"], initial: "ingestion", isRequired: true },

@@ -43,7 +43,7 @@ export function Routing() {
   const [tested, setTested] = useState<ChannelTest>();
   const make = async (body: Record<string, unknown>) => {
     const { warnings } = await call<{ warnings: readonly string[] }>("POST /api/v1/routing/rules", { body });
-    notify(warnings.length === 0 ? "good" : "bad", warnings.length === 0 ? "The rule is in force" : warnings.join("; "));
+    notify(warnings.length === 0 ? "good" : "bad", warnings.length === 0 ? "Saved" : warnings.join("; "));
     noteChange();
   };
   return (
@@ -143,7 +143,7 @@ function Tester() {
       <Form action="Ask" fields={fields} submit={async (body) => setTested(await call<Tested>("POST /api/v1/routing/test", { body }))} />
       {tested !== undefined && (
         <div class="note stack" role="status">
-          <strong>{tested.rule === null ? "No rule fits: the default destinations are told." : `“${tested.rule.name}” fits.`}</strong>
+          <strong>{tested.rule === null ? "No rule fits: the default destinations are notified." : `“${tested.rule.name}” fits.`}</strong>
           {tested.resolved.map(({ channel, target, fallback }) => (
             <span key={channel}>
               <code>{channel}</code> {leadsTo(target, fallback)}

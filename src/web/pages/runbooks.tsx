@@ -35,7 +35,7 @@ function RunbookList() {
   const list = usePages<Runbook>("GET /api/v1/runbooks", { query: { limit: ROWS } }, "runbooks");
   const make = async (body: unknown) => {
     await call("POST /api/v1/runbooks", { body });
-    notify("good", "The runbook is kept");
+    notify("good", "Saved");
     noteChange();
   };
   return (
@@ -44,7 +44,7 @@ function RunbookList() {
       <Panel>
         <details>
           <summary>Add a runbook</summary>
-          <Document label="The runbook" initial={EXAMPLE} action="Keep it" submit={make} />
+          <Document label="The runbook" initial={EXAMPLE} action="Save" submit={make} />
         </details>
       </Panel>
       <Shown of={list.answer}>
@@ -141,7 +141,7 @@ function RunbookParts({ runbook }: { runbook: Runbook }) {
   };
   const change = async (body: unknown) => {
     await call("PUT /api/v1/runbooks/{id}", { path: { id }, body });
-    notify("good", "The next revision is kept");
+    notify("good", "Saved as the next revision");
     noteChange();
   };
   const remove = async () => {
@@ -179,7 +179,7 @@ function RunbookParts({ runbook }: { runbook: Runbook }) {
       </div>
       <details>
         <summary>Change it</summary>
-        <Document label="The runbook" initial={{ ...definition, match }} action="Keep the next revision" submit={change} key={revision} />
+        <Document label="The runbook" initial={{ ...definition, match }} action="Save" submit={change} key={revision} />
       </details>
     </Panel>
   );

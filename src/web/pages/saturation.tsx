@@ -1,4 +1,4 @@
-// What runs full, and when; limits are declared here, beside what they are for.
+// Capacity: what nears its limit, and when; limits are set here, beside what they are for.
 import { call } from "../client/client.ts";
 import { Empty, Head, Name, Panel, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
 import { Choice } from "../parts/choice.tsx";
@@ -39,7 +39,7 @@ export function Saturation() {
   const fires = usePages<Fire>("GET /api/v1/saturation/fires", { query: { service_id, environment, state, limit: 100 } }, "fires", 30_000);
   return (
     <>
-      <Head title="Saturation" about="What nears its limit, with the time at which it will be full if it goes on so." />
+      <Head title="Capacity" about="What nears its limit, and when it will be full if it goes on so." />
       <search class="filters">
         <SearchField label="Service, its whole name" name="service_id" />
         <EnvironmentField />
@@ -49,12 +49,12 @@ export function Saturation() {
         {() => (
           <section class="panel flush" aria-label="Fires">
             {fires.rows.length === 0 ? (
-              <Empty title="Nothing is known to run full">
+              <Empty title="Nothing is near its limit">
                 Metrics whose names or units say a limit are watched once they have some values; others once you declare a limit below. What
                 is still learning is judged later: <a href={link(["system"])}>coverage</a> says what is.
               </Empty>
             ) : (
-              <Table label="What runs full" rows={fires.rows} keyOf={({ fire_id }) => fire_id} columns={FIRE_COLUMNS} />
+              <Table label="Capacity" rows={fires.rows} keyOf={({ fire_id }) => fire_id} columns={FIRE_COLUMNS} />
             )}
           </section>
         )}
@@ -96,7 +96,7 @@ const FIRE_COLUMNS = [
   {
     head: "",
     show: ({ service_id, environment, metric_name }: Fire) => (
-      <a href={link(["saturation"], { service_id, environment, metric: metric_name, new: "1" })}>Declare another limit</a>
+      <a href={link(["saturation"], { service_id, environment, metric: metric_name, new: "1" })}>Set another limit</a>
     ),
   },
 ];
@@ -104,9 +104,9 @@ const FIRE_COLUMNS = [
 function Limits() {
   const list = usePages<Limit>("GET /api/v1/saturation/limits", { query: { limit: 100 } }, "limits");
   return (
-    <Panel title="Declared limits">
+    <Panel title="Limits">
       <details open={place.value.query.new !== undefined}>
-        <summary>Declare a limit</summary>
+        <summary>Set a limit</summary>
         <LimitForm
           initial={{ service_id: place.value.query.service_id, metric: place.value.query.metric }}
           key={JSON.stringify(place.value.query)}
@@ -115,7 +115,7 @@ function Limits() {
       <Shown of={list.answer} rows={3}>
         {() =>
           list.rows.length === 0 ? (
-            <Empty title="None declared" />
+            <Empty title="No limit is set" />
           ) : (
             <Table
               label="Limits"

@@ -16,6 +16,7 @@ import { SilenceDialog } from "../parts/silence-dialog.tsx";
 import { Facts } from "../parts/table.tsx";
 import { link, place, setQuery } from "../state/place.ts";
 import { feedRows } from "../view/feed.ts";
+import { maturityText } from "../view/maturity-text.ts";
 import { countText, numberText } from "../view/number-text.ts";
 import type { Anomaly, Report, Series, Service } from "../view/shapes.ts";
 
@@ -36,7 +37,7 @@ export function ServicePage({ rest }: { rest: readonly string[] }) {
     <>
       <Head title={<Name text={id} />} about={<About id={id} here={here} others={others} />}>
         <a class="button" href={link(["graph"], { service: id, environment })}>
-          Graph
+          Service map
         </a>
         <a class="button" href={link(["forecast"], { service_id: id, environment })}>
           Forecast
@@ -73,7 +74,7 @@ function About({ id, here, others }: { id: string; here: Service | undefined; ot
         <>
           <Tag>{here.environment === "" ? "no environment" : here.environment}</Tag>
           {here.team !== null && <Tag>team {here.team}</Tag>}
-          <Tag>{here.maturity}</Tag>
+          <Tag>{maturityText(here.maturity)}</Tag>
           <span>
             {countText(here.streams)} series, last sample <When at={here.last_sample} ago />
           </span>
@@ -93,16 +94,16 @@ function More({ of }: { of: { service_id: string; environment: string | undefine
     <Panel title="More of it">
       <ul class="stack">
         <li>
-          <a href={link(["records"], of)}>Records</a>: logs, events, traces and values as they came
+          <a href={link(["records"], of)}>Logs, traces and events</a>, and values as they came
         </li>
         <li>
           <a href={link(["alerts"], { ...of, range: "30d" })}>Its alerts</a>
         </li>
         <li>
-          <a href={link(["ledger"], of)}>Why it did or did not page</a>
+          <a href={link(["ledger"], of)}>Alert decision log</a>
         </li>
         <li>
-          <a href={link(["saturation"], of)}>What runs full</a>
+          <a href={link(["saturation"], of)}>Capacity</a>
         </li>
         <li>
           <a href={link(["settings"], { service_id: of.service_id })}>Settings of detection</a>, in all its environments
@@ -207,7 +208,7 @@ function SeriesPanel({ series, since, until, isAlone }: { series: Series; since:
           <strong class="num">{last_value === null ? "–" : numberText(last_value)}</strong>
           {unit !== null && <span class="faint">{unit}</span>}
           {ended && <Tag>ended</Tag>}
-          {maturity !== "mature" && <Tag>{maturity}</Tag>}
+          {maturity !== "mature" && <Tag>{maturityText(maturity)}</Tag>}
         </>
       }
     >
@@ -225,13 +226,13 @@ function SeriesPanel({ series, since, until, isAlone }: { series: Series; since:
       />
       {isAlone && (
         <details onToggle={(event) => setForecast(event.currentTarget.open)}>
-          <summary>What it will be</summary>
+          <summary>Forecast</summary>
           {isForecast && <ForecastChart serviceId={service_id} metricName={metric_name} environment={environment} />}
         </details>
       )}
       {isAlone && (
         <details>
-          <summary>Declare when it is full</summary>
+          <summary>Set a limit</summary>
           <LimitForm initial={{ service_id, metric: metric_name, unit: unit ?? undefined }} />
         </details>
       )}

@@ -7,6 +7,7 @@ import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
 import { link, place } from "../state/place.ts";
+import { maturityText } from "../view/maturity-text.ts";
 import { countText } from "../view/number-text.ts";
 import type { Service } from "../view/shapes.ts";
 
@@ -94,7 +95,7 @@ const COLUMNS = [
   },
   { head: "Environment", show: ({ environment }: Service) => <Name text={environment} /> },
   { head: "Team", show: ({ team }: Service) => (team === null ? <span class="faint">–</span> : <Name text={team} />) },
-  { head: "Maturity", show: ({ maturity }: Service) => <Tag>{maturity}</Tag> },
+  { head: "Baseline", show: ({ maturity }: Service) => <Tag>{maturityText(maturity)}</Tag> },
   { head: "Series", isNumber: true, show: ({ streams }: Service) => countText(streams) },
   { head: "Last sample", isTight: true, show: ({ last_sample }: Service) => <When at={last_sample} ago /> },
 ];

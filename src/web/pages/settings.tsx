@@ -77,11 +77,11 @@ export function Settings() {
 }
 
 const MEANINGS: Readonly<Record<string, string>> = {
-  z_threshold: "Standard deviations from the usual from which on something is out of the ordinary",
+  z_threshold: "Standard deviations from the usual from which on a value is an anomaly",
   rca_cooldown_minutes: "Minutes between two analyses of the same pair",
   dedup_max_age_minutes: "Minutes in which what comes again belongs to the same alert",
   direction: "Which departures alert: high, low or both",
-  excluded: "Nothing is found here at all",
+  excluded: "Detection is off here",
   evaluation_delay_seconds: "Seconds that late samples are waited for",
   minimum_traffic: "Requests below which rates are not judged",
 };
@@ -105,11 +105,11 @@ function Editor({ answer, scope }: { answer: SettingsAnswer; scope: Scope }) {
   };
   const save = async () => {
     await call("PUT /api/v1/settings/watchdog", { body: { ...scope, ...changed } });
-    notify("good", "In force from the next sample on");
+    notify("good", "Saved; used from the next sample on");
     noteChange();
   };
   return (
-    <Panel title="In force">
+    <Panel title="Current settings">
       <div class="stack">
         <div class="fields">
           {Object.entries(answer.settings).map(([name, { value, source }]) => (

@@ -37,7 +37,7 @@ export function Silences() {
   const list = usePages<Silence>("GET /api/v1/silences", { query: { state, limit: 100 } }, "silences", 30_000);
   return (
     <>
-      <Head title="Silences" about="What matches is found and kept as always, and nobody is told.">
+      <Head title="Silences" about="What matches is detected and stored as always, and nobody is notified.">
         <Button tone="main" icon="mute" onClick={() => setMaking(true)}>
           New silence
         </Button>
@@ -117,12 +117,12 @@ function Weekly() {
     const parsed = parseMatchers(String(matchers));
     if (!parsed.ok) throw new Error(parsed.message);
     await call("POST /api/v1/silences", { body: { matchers: parsed.matchers, recurring: { days, from, to, timezone }, comment } });
-    notify("good", "Made");
+    notify("good", "Created");
     noteChange();
   };
   return (
     <Form
-      action="Make it"
+      action="Create"
       submit={submit}
       fields={[
         {

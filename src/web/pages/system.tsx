@@ -31,6 +31,12 @@ export function System() {
   );
 }
 
+const PART_NAMES: Readonly<Record<string, string>> = {
+  watchdog: "detection loop",
+  vectorizer: "business scores",
+  rca: "root-cause analysis",
+};
+
 function Parts({ status }: { status: Status }) {
   const { store, watchdog, queues } = status;
   return (
@@ -38,7 +44,7 @@ function Parts({ status }: { status: Status }) {
       <div class="row">
         {Object.entries(status.components).map(([part, state]) => (
           <Tag key={part} tone={state === "ok" ? "good" : state === "disabled" || state === "idle" ? "" : "high"}>
-            {part}: {state}
+            {PART_NAMES[part] ?? part}: {state}
           </Tag>
         ))}
       </div>
@@ -47,7 +53,7 @@ function Parts({ status }: { status: Status }) {
         <Panel title="Detection">
           <Facts
             facts={[
-              ["Series watched", countText(watchdog.metrics_monitored)],
+              ["Series monitored", countText(watchdog.metrics_monitored)],
               ["Layers", watchdog.layers.join(", ")],
               ["Lag", durationText(watchdog.lag_seconds * 1000)],
               [
@@ -105,7 +111,7 @@ interface CoverageAnswer {
 function Coverage() {
   const answer = useAnswer<CoverageAnswer>("GET /api/v1/coverage");
   return (
-    <Panel title="What detection looks at">
+    <Panel title="Detection coverage">
       <Shown of={answer}>
         {({ layers, cardinality }) => (
           <div class="stack">

@@ -26,7 +26,7 @@ function WebhookList() {
   const [saved, setSaved] = useState<WebhookSaved>();
   const make = async (body: unknown) => {
     setSaved(await call<WebhookSaved>("POST /api/v1/webhooks", { body }));
-    notify("good", "It is in force");
+    notify("good", "Saved");
     noteChange();
   };
   return (
@@ -119,7 +119,7 @@ function WebhookParts({ webhook }: { webhook: Webhook }) {
   const [tested, setTested] = useState<WebhookAttempt>();
   const change = async (body: unknown) => {
     setSaved(await call<WebhookSaved>("PUT /api/v1/webhooks/{name}", { path: { name }, body }));
-    notify("good", "Changed");
+    notify("good", "Saved");
     noteChange();
   };
   const test = async () => setTested(await call<WebhookAttempt>("POST /api/v1/webhooks/test", { body: { webhook_name: name } }));

@@ -51,7 +51,7 @@ const ACTIONS: Readonly<Record<ActionName, ActionText>> = {
   resolve: {
     label: "Resolve",
     key: "r",
-    done: "resolved; its channels are told",
+    done: "resolved; its channels are notified",
     field: { name: "comment", label: "What was done (may be empty)" },
   },
   accept: {

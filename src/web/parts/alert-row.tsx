@@ -37,7 +37,7 @@ export function AlertRow({ alert, isChosen = false, onChoose }: AlertRowProps) {
       </div>
       <div class="stack-tight">
         <a class="item-title" href={link(["alert", alert_id])}>
-          {services.length > 1 ? `${plural(services.length, "service", "services")} after each other, from ` : ""}
+          {services.length > 1 ? `cascade: ${plural(services.length, "service", "services")}, first symptom at ` : ""}
           <Name text={service_id} />
           <InEnvironment of={environment} />
         </a>

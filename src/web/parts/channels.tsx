@@ -16,7 +16,7 @@ export function ChannelBanner({ status }: { status: Status | undefined }) {
   if (configured && failing.length === 0) return null;
   return (
     <p class="note bad" role="alert">
-      <strong>{configured ? "A channel takes nothing:" : "Nobody can be told: no channel is configured."}</strong>{" "}
+      <strong>{configured ? "A channel fails:" : "Nobody can be notified: no channel is configured."}</strong>{" "}
       {failing.map(({ channel, since, error }) => (
         <span key={channel}>
           {channel} since <When at={since} /> {error !== null && `(${error})`}{" "}
@@ -28,7 +28,7 @@ export function ChannelBanner({ status }: { status: Status | undefined }) {
 }
 
 const TONES = { ok: "good", failing: "high", untried: "", nowhere: "medium" } as const;
-const WORDS = { ok: "works", failing: "fails", untried: "not tried yet", nowhere: "leads nowhere" } as const;
+const WORDS = { ok: "works", failing: "fails", untried: "not tried yet", nowhere: "not configured" } as const;
 type Channel = ChannelList["channels"][number];
 
 /** All that rules name or that are configured, each with its last success and a test. */
@@ -41,7 +41,7 @@ export function Channels() {
       <Shown of={answer} rows={3}>
         {({ channels }) =>
           channels.length === 0 ? (
-            <Empty title="No channel is configured: nobody can be told">
+            <Empty title="No channel is configured: nobody can be notified">
               Channels are settings of the server, such as <code>CHAT_WEBHOOK_URL</code>, <code>PAGER_ROUTING_KEY</code> and{" "}
               <code>SMTP_URL</code>.
             </Empty>
@@ -59,7 +59,7 @@ function columnsWith(onTested: (tested: ChannelTest) => void) {
     { head: "Channel", show: ({ channel }: Channel) => <Name text={channel} /> },
     { head: "State", isTight: true, show: ({ state }: Channel) => <Tag tone={TONES[state]}>{WORDS[state]}</Tag> },
     { head: "Last success", isTight: true, show: ({ last_success_at }: Channel) => <When at={last_success_at} /> },
-    { head: "Says", show: ({ error }: Channel) => <span class="soft">{error ?? ""}</span> },
+    { head: "Error", show: ({ error }: Channel) => <span class="soft">{error ?? ""}</span> },
     { head: "", show: ({ channel }: Channel) => <ChannelTestButton of={{ channel }} onTested={onTested} /> },
   ];
 }
@@ -74,7 +74,7 @@ export function ChannelTestButton({
 }) {
   const work = async () => onTested(await call<ChannelTest>("POST /api/v1/routing/channels/test", { body: of }));
   return (
-    <ConfirmButton question="It tells people: send it?" done="The test has ended" work={work}>
+    <ConfirmButton question="It notifies people: send it?" done="The test has ended" work={work}>
       Test
     </ConfirmButton>
   );

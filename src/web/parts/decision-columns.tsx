@@ -14,7 +14,11 @@ export const OUTCOME = {
   ),
 };
 
-export const Z_SCORE = { head: "z", isNumber: true, show: ({ z_score }: Decision) => numberText(Number(z_score.toFixed(1))) };
+export const Z_SCORE = {
+  head: "Deviation, sigma",
+  isNumber: true,
+  show: ({ z_score }: Decision) => numberText(Number(z_score.toFixed(1))),
+};
 
 export function decisionKey({ at, anomaly_id, outcome }: Decision): string {
   return `${at} ${anomaly_id} ${outcome}`;

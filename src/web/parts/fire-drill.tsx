@@ -26,10 +26,10 @@ export function FireDrill() {
   const shown = result ?? status.data?.drill ?? undefined;
   return (
     <Panel
-      title="Would people be told?"
+      title="Fire drill"
       aside={
         <span class="row">
-          <select aria-label="Who is told by the drill" value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
+          <select aria-label="Who is notified by the drill" value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
             <option value="">by the rules</option>
             {rules.map(({ id, name: of }) => (
               <option key={id} value={`rule_id ${id}`}>
@@ -61,7 +61,7 @@ export function FireDrill() {
 /** Who was told, by name. */
 function toldText(deliveries: DrillResult["deliveries"]): string {
   const channels = (deliveries ?? []).filter(({ state }) => state === "delivered").map(({ channel }) => channel);
-  return channels.length === 0 ? "It came through" : `Told: ${[...new Set(channels)].join(", ")}`;
+  return channels.length === 0 ? "It came through" : `Notified: ${[...new Set(channels)].join(", ")}`;
 }
 
 function DrillView({ drill }: { drill: DrillResult }) {

@@ -96,7 +96,7 @@ function Preview({ letters, changes }: { letters: readonly Letter[] | undefined;
       ) : (
         <>
           <strong>
-            {changes.length} of {plural(letters.length, "dead letter", "dead letters")} would change
+            {changes.length} of {plural(letters.length, "rejected record", "rejected records")} would change
           </strong>
           {changes.slice(0, SHOWN).map(({ letter, after }) => (
             <span class="stack-tight" key={letter.dlq_id}>

@@ -7,12 +7,12 @@ import { Form } from "./form.tsx";
 export function LimitForm({ initial }: { initial: Readonly<Record<string, string | undefined>> }) {
   const declare = async (body: Record<string, unknown>) => {
     await call("PUT /api/v1/saturation/limits", { body });
-    notify("good", "Declared; it counts from the next look on");
+    notify("good", "Saved; it counts from the next check on");
     noteChange();
   };
   return (
     <Form
-      action="Declare"
+      action="Save"
       submit={declare}
       initial={initial}
       fields={[

@@ -21,7 +21,7 @@ export function SilenceDialog({ labels, onClose }: { labels: Readonly<Record<str
     if (!parsed.ok) return;
     const ends_at = new Date(wallMs() + hours * 3_600_000).toISOString();
     await call("POST /api/v1/silences", { body: { matchers: parsed.matchers, ends_at, comment } });
-    notify("good", "Silence made; what it covers is kept and not told");
+    notify("good", "Created; what it covers is stored, and nobody is notified");
     noteChange();
     onClose();
   };

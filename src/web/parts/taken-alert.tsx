@@ -17,7 +17,7 @@ export function TakenAlert({ anomaly: { attributes, resolved, verdict, detector 
       <Panel title="The alert">
         <Facts
           facts={[
-            ["Found by", of === undefined ? detectorText(detector) : <RuleName name={name} key="rule" />],
+            ["Detected by", of === undefined ? detectorText(detector) : <RuleName name={name} key="rule" />],
             ["Sent by", verdict?.declared_by ?? "–"],
             ["Value now", of === undefined ? "–" : valueText(of.alert.value)],
             ...textFacts(of?.alert.annotations ?? {}),

@@ -1,13 +1,13 @@
-// Whether anybody was told: three states, each a sign and words.
+// Whether anybody was notified: three states, each a sign and words.
 import { Icon, type IconName } from "../state/icons.tsx";
 import type { Alert } from "../view/shapes.ts";
 
 type Notification = Alert["notification"];
 
 const STATES: Readonly<Record<Notification["state"], readonly [icon: IconName, words: string, tone: string]>> = {
-  told: ["check", "told", "good"],
-  to_be_told: ["history", "to be told", "accent"],
-  not_told: ["mute", "nobody told", ""],
+  told: ["check", "notified", "good"],
+  to_be_told: ["history", "to be notified", "accent"],
+  not_told: ["mute", "nobody notified", ""],
 };
 
 /** The state alone. */

@@ -1,4 +1,4 @@
-// Why something was found, and why somebody was told of it or not, in words that need no manual.
+// Why something was detected, and why somebody was notified of it or not, in words that need no manual.
 import { departureText, numberText, zText } from "./number-text.ts";
 import type { Verdict } from "./shapes.ts";
 
@@ -27,7 +27,7 @@ const GATE_WORDS: Readonly<Record<string, string>> = {
   silence: "no silence covers it",
   inhibited: "no other alert keeps it quiet",
   inhibition: "no other alert keeps it quiet",
-  dedup: "nobody was told of it already",
+  dedup: "nobody was notified of it already",
   flapping: "it does not come and go",
   severity: "serious enough to alert",
   tier: "serious enough to alert",
@@ -52,7 +52,7 @@ const HELD_WORDS: Readonly<Record<string, string>> = {
   significance: "it is too small to matter",
   counts: "chance brings as many of so few",
   few_counts: "chance brings as many of so few",
-  confirmation: "nothing else confirms it so far",
+  confirmation: "not confirmed yet",
   warm_up: "the server has just started",
   warmup: "the server has just started",
   group_wait: "it waits for others of the same cause",
@@ -62,7 +62,7 @@ const HELD_WORDS: Readonly<Record<string, string>> = {
   silence: "a silence covers it",
   inhibited: "another alert keeps it quiet",
   inhibition: "another alert keeps it quiet",
-  dedup: "people were told of it already",
+  dedup: "people were already notified of it",
   flapping: "it comes and goes",
   severity: "it is not serious enough",
   tier: "it is not serious enough",
@@ -97,12 +97,20 @@ export function detectorText(detector: string): string {
   return DETECTORS[detector] ?? detector.replaceAll("_", " ");
 }
 
-/** Outcome on its way to a page, in two words; null where nothing is known. */
+const HOLD_TEXTS: Readonly<Record<string, string>> = {
+  confirmation: "not confirmed yet",
+  warm_up: "server just started",
+  warmup: "server just started",
+  dedup: "already notified",
+};
+
+/** Outcome on its way to a page, in a few words; null where nothing is known. */
 export function outcomeText(outcome: string | null, suppressedBy: string | null): string | null {
   if (outcome === null) return null;
   if (outcome === "paged") return "paged";
   if (outcome === "absorbed") return "part of an alert";
-  if (outcome === "suppressed") return suppressedBy === null ? "held back" : `held: ${suppressedBy.replaceAll("_", " ")}`;
+  if (outcome === "suppressed")
+    return suppressedBy === null ? "on hold" : `on hold: ${HOLD_TEXTS[suppressedBy] ?? suppressedBy.replaceAll("_", " ")}`;
   if (outcome === "logged") return "logged only";
   return outcome;
 }
@@ -112,31 +120,22 @@ export function hasSeries(metricName: string): boolean {
   return !["service.multivariate", "service.stale", "service.cascade", "slo.burn"].includes(metricName);
 }
 
-type VerdictNumbers = Pick<Verdict, "observed" | "expected" | "lower" | "upper" | "z" | "p" | "threshold" | "baseline">;
+type VerdictNumbers = Pick<Verdict, "observed" | "expected" | "lower" | "upper" | "z" | "threshold" | "baseline">;
 
 /** The numbers behind a verdict, each with what it is. */
 export function verdictFacts(verdict: VerdictNumbers, unit: string): ReadonlyArray<readonly [label: string, value: string]> {
-  const { observed, expected, lower, upper, z, p, threshold, baseline } = verdict;
+  const { observed, expected, lower, upper, z, threshold, baseline } = verdict;
   const value = (number: number) => `${numberText(number)}${unit === "" ? "" : ` ${unit}`}`;
   const departure = departureText(observed, expected);
   return [
     ["Observed", `${value(observed)}${departure === null ? "" : ` (${departure})`}`],
     ["Expected", `${value(expected)}, ordinary from ${numberText(lower)} to ${numberText(upper)}`],
-    ["Distance", `z ${zText(z)}, threshold ${numberText(threshold)}`],
-    ["By chance", chanceText(p, baseline.n)],
+    ["Deviation", `${zText(z)} sigma, threshold ${numberText(threshold)}`],
     [
       "Compared with",
       `${numberText(baseline.n)} values: median ${numberText(baseline.median)}, mean ${numberText(baseline.mean)}, spread ${numberText(baseline.sd)}`,
     ],
   ];
-}
-
-/** So often, or what is all that so many values can show. */
-function chanceText(p: number, values: number): string {
-  if (p <= 0) return "never";
-  if (p < 1e-12) return "less than once in 10¹² samples";
-  const often = `once in ${numberText(Number((1 / p).toPrecision(2)))} samples`;
-  return values > 0 && p * (values + 1) < 1.01 && p * (values + 1) > 0.99 ? `${often} or less often: they show no more` : often;
 }
 
 interface AnomalyText {

@@ -48,13 +48,13 @@ const CONDITIONS: ReadonlySet<string> = new Set(
 );
 const TIERS = ["low", "medium", "high"] as const;
 
-/** The number in words: "3 min", "z 4.2", "12 %", "yes". */
+/** The number in words: "3 min", "4.2 sigma", "12 %", "yes". */
 export function ruleFigure({ name, stage, value }: RuleFigure): string {
   if (CONDITIONS.has(name)) return value === 1 ? "yes" : "no";
   if (value === null) return "∞";
   if (name === "tier") return TIERS[value] ?? numberText(value);
   // Of a service's metrics together "flapping" asks for more evidence, on the way to a page for a pause.
-  if (DISTANCES.has(name) || (name === "flapping" && stage === "detection")) return `z ${numberText(value)}`;
+  if (DISTANCES.has(name) || (name === "flapping" && stage === "detection")) return `${numberText(value)} sigma`;
   if (SHARES.has(name)) return percentText(value);
   const unit = UNITS[name];
   return unit === undefined ? numberText(value) : `${numberText(value)} ${unit}`;

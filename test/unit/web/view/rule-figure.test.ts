@@ -5,8 +5,8 @@ describe("a number of a gate", () => {
   it.each([
     ["warmup", "paging", 10.5, "10.5 min"],
     ["group_wait", "paging", 10, "10 s"],
-    ["persistence", "detection", 4.25, "z 4.25"],
-    ["flapping", "detection", 6, "z 6"],
+    ["persistence", "detection", 4.25, "4.25 sigma"],
+    ["flapping", "detection", 6, "6 sigma"],
     ["flapping", "paging", 15, "15 min"],
     ["flapping", "paging", null, "∞"],
     ["practical_significance", "detection", 0.125, "12.5 %"],

@@ -6,6 +6,7 @@ import { layoutGraph, NODES_DRAWN } from "../../../../src/web/view/graph-layout.
 import { listedColumns, listedRows } from "../../../../src/web/view/listed-rows.ts";
 import { fixedQuery, parsePlace, placeLink, rangeOf, relativeMs } from "../../../../src/web/view/location.ts";
 import { matchersText, parseMatchers, silenced } from "../../../../src/web/view/matchers.ts";
+import { maturityText } from "../../../../src/web/view/maturity-text.ts";
 import { departureText } from "../../../../src/web/view/number-text.ts";
 import { outcomeText } from "../../../../src/web/view/reason.ts";
 import { parseLines, parts, previewEntries } from "../../../../src/web/view/service-map-lines.ts";
@@ -217,10 +218,13 @@ describe("words", () => {
       null,
     ]);
     expect([outcomeText("suppressed", "not_persistent"), outcomeText("paged", null), outcomeText(null, null)]).toEqual([
-      "held: not persistent",
+      "on hold: not persistent",
       "paged",
       null,
     ]);
+    const holds = ["confirmation", "warmup", "dedup"].map((gate) => outcomeText("suppressed", gate));
+    expect(holds).toEqual(["on hold: not confirmed yet", "on hold: server just started", "on hold: already notified"]);
+    expect([maturityText("young"), maturityText("mature")]).toEqual(["baseline: learning", "baseline: ready"]);
   });
 
   it("find the rows of an answer", () => {
