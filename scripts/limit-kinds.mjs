@@ -14,6 +14,7 @@ export const LIMIT_KINDS = {
     LEDGER_ROWS_MAX: "of each tenant",
     METADATA_SENDERS_MAX: "of each metric of a tenant",
     MINUTE_CALLS_MAX: "of each tenant and minute",
+    OWED_EPISODES_MAX: "of one more another is told, and tenants take turns",
     PATTERN_MATCHERS_STORED_MAX: "of each tenant",
     PATTERN_TABLE_BYTES_MAX: "a tenant has a sixteenth of them at most",
     PROMQL_INDEXED_SERIES_MAX: "what is over costs the tenant that has asked longest ago a new index and nothing else",

@@ -44,7 +44,7 @@ const TAKEN_FROM: { readonly [T in EngineRequest["type"]]: InboxPhase } = {
 };
 
 export interface EngineInboxDependencies {
-  readonly shard: Pick<Shard, "returns" | "profiles">;
+  readonly shard: Pick<Shard, "returns" | "profiles" | "owed">;
   readonly metadata: MetadataBook;
   readonly baselines: LongBaselines;
   readonly watchdog: EngineWatchdog;
@@ -70,13 +70,20 @@ export class EngineInbox {
   constructor(dependencies: EngineInboxDependencies) {
     this.#dependencies = dependencies;
     const { shard, metadata, baselines, watchdog, behaviour, evidence, delayed, shares, reply, restore, markLane } = dependencies;
+    /** What is owed is told by what was known then. */
+    const behindOwed =
+      <Message>(take: (message: Message) => void) =>
+      (message: Message) => {
+        shard.owed.reportAll();
+        take(message);
+      };
     const delay = (query: Parameters<DelayedQueries["add"]>[0]) => delayed.add(query);
     this.#handlers = {
       "state-part": restore,
       "metric-metadata": (stored) => metadata.take(stored.metadata),
-      "watchdog-settings": (settings) => shard.profiles.take(settings),
-      deployments: (stored) => baselines.take(stored),
-      "detector-states": (states) => baselines.take(states),
+      "watchdog-settings": behindOwed((settings) => shard.profiles.take(settings)),
+      deployments: behindOwed((stored) => baselines.take(stored)),
+      "detector-states": behindOwed((states) => baselines.take(states)),
       "saturation-update": (notice) => watchdog.take(notice),
       "saturation-histories": (notice) => watchdog.take(notice),
       "service-model": (notice) => watchdog.take(notice),

@@ -105,7 +105,18 @@ function makeBase(options: EngineOptions, dependencies: EngineDependencies) {
   const stages = new DetectionStages(counters, () => dependencies.clock.monotonicMs());
   const shard = new Shard(
     { engine, engines, settings, samplesMin, confirmation, blockBytes: options.blockBytes ?? BLOCK_BYTES },
-    { memory, kernel, processWords, outbox, counters, stages, services, tenantIndex, askForStreams: dependencies.reply },
+    {
+      memory,
+      kernel,
+      processWords,
+      outbox,
+      counters,
+      stages,
+      services,
+      tenantIndex,
+      askForStreams: dependencies.reply,
+      monotonicMs: () => dependencies.clock.monotonicMs(),
+    },
   );
   if (options.watchdogSettings !== undefined) shard.profiles.take(options.watchdogSettings);
   return { commands, memory, counters, stages, shares, metadata, scopes, outbox, placement, readers, kernel, services, shard };
@@ -190,7 +201,7 @@ function makeLane(options: EngineOptions, dependencies: EngineDependencies, part
       monotonicMs: () => clock.monotonicMs(),
       applyOwn: (unit, rowBytes) => {
         shard.work.beginBlock(options.epoch, options.engine, log.position);
-        applyOwn(shard, options.engine, unit, rowBytes);
+        shard.owed.within(unit.debts, () => applyOwn(shard, options.engine, unit, rowBytes));
         shard.work.endBlock();
       },
       answer: (answers) => report({ type: "answers", ...runsOfAnswers(answers) }),

@@ -145,11 +145,13 @@ export class Engine {
     if (!this.#shard.returns.isFull) did = this.#lane.step() || did;
     if (did) this.#parts.watchdog.noteBody();
     did = this.#takeMessages() || did;
-    did = this.#stepEvidence() || did;
-    did = this.#shard.profiles.step() || did;
     did = this.#parts.handlers.families.settle() || did;
     did = this.#parts.delayed.answerSome(this.#checkpoints?.isCarrying === true) || did;
     did = this.#tick() || did;
+    // What changes streams or stores them has its turn behind what is owed of them.
+    if (this.#shard.owed.reportSome()) return true;
+    did = this.#stepEvidence() || did;
+    did = this.#shard.profiles.step() || did;
     if (this.#phase === "serving") did = this.#parts.handlers.doDue(did) || did;
     did = this.#checkpoints?.step() || did;
     // A cycle that a stop cuts off is made again by the next start: at its end it would only be stored.

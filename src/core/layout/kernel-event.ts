@@ -29,6 +29,7 @@ export const EVENT_PARKED = 10; // the row waits for a stream that is not in mem
 export const EVENT_BUCKETS_DUE = 11; // the area of bucket samples is full
 export const EVENT_LATE_START = 12; // of history: EVENT_VALUE is when counting began, of a value that is older than the newest and comes next
 export const EVENT_NO_COUNTER = 13; // a series whose kind is guessed is no counter: its row was not taken, and is to come again
+export const EVENT_OWED = 15; // the stream's last event is still to be told, by what it was then: its row was not taken, and is to come again
 export const EVENT_SENT = 14; // a value as it was sent, EVENT_VALUE, that does not follow from the ring: kept for reading
 
 export const EVENT_FLAG_HIGH = 1; // direction: set = high, clear = low

@@ -32,6 +32,7 @@ import {
   SR_LAST_TIME,
   SR_LAST_VALUE,
   SR_MASK,
+  SR_OWED,
   SR_PARTITION,
   SR_PEAK_HIGH,
   SR_PREVIOUS_RAW,
@@ -217,6 +218,11 @@ export class StreamRecords {
     if (this.view.getUint32(at, true) === block) return false;
     this.view.setUint32(at, block, true);
     return true;
+  }
+
+  /** While it is owed the stream's next row is not taken (EVENT_OWED). */
+  setOwed(slot: number, isOwed: boolean): void {
+    this.view.setUint8(this.address(slot) + SR_OWED, isOwed ? 1 : 0);
   }
 
   /** SR_FAMILY. */

@@ -6,6 +6,7 @@ import { BODY_PADDING_BYTES, WORK_BODY } from "../../../core/layout/memory-map.t
 import { type Body, isLarge } from "../unit/body.ts";
 import type { BodyDecoder, UnitDecoder } from "../unit/body-decoder.ts";
 import { type KeptPlace, KeptPlaces } from "../unit/kept-places.ts";
+import type { Debt } from "../unit/unit-debts.ts";
 
 /** A body whose decoding has begun. */
 export interface BegunBody {
@@ -17,6 +18,8 @@ export interface BegunBody {
   readonly baseMs: number;
   /** The front has been told that it is answered later, in its block of the log. */
   isAnnounced: boolean;
+  /** What the units before owe of it. */
+  debt: Debt | undefined;
 }
 
 /** One that waits. */

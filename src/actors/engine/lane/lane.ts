@@ -31,6 +31,7 @@ import type { BodyDecoder } from "../unit/body-decoder.ts";
 import type { LabelIntake } from "../unit/label-intake.ts";
 import type { LevelIntake } from "../unit/level-intake.ts";
 import type { MetricScopes } from "../unit/metric-scopes.ts";
+import type { Debt } from "../unit/unit-debts.ts";
 import { type BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
 import { AsideBodies, type BegunBody } from "./aside-bodies.ts";
 import type { DecoderKind, LaneDecoders } from "./lane-decoders.ts";
@@ -162,7 +163,7 @@ export class Lane {
 
   /** Others may have been committed meanwhile: of the unit's numbers only what its rows count from is the body's. */
   #continue(begun: BegunBody): void {
-    this.#unit.begin(this.#admission, begun.body.wallMs, begun.body.arrivalMs);
+    this.#unit.begin(this.#admission, begun.body.wallMs, begun.body.arrivalMs, begun.debt);
     this.#unit.baseMs = begun.baseMs;
     this.#settle(begun, begun.decoder.resume(begun.body, this.#unit), true);
   }
@@ -180,13 +181,20 @@ export class Lane {
       this.#end(begun);
     } else {
       this.#hasAside = begun;
-      if (!isLarge(body) && !begun.isAnnounced) this.#unit.answers.push(SET_ASIDE);
+      if (!isLarge(body) && !begun.isAnnounced) this.#note(SET_ASIDE, body);
     }
   }
 
   #answer(begun: BegunBody, answer: BodyAnswer): void {
-    const { body, isAnnounced } = begun;
-    this.#unit.answers.push(isLarge(body) ? { ...answer, isLarge: true } : isAnnounced ? { ...answer, admission: body.admission } : answer);
+    const { body, isAnnounced, debt } = begun;
+    this.#note(isLarge(body) ? { ...answer, isLarge: true } : isAnnounced ? { ...answer, admission: body.admission } : answer, body, debt);
+  }
+
+  /** The unit's next answer, behind the rows of its body. */
+  #note(answer: BodyAnswer, { admission }: Body, debt?: Debt): void {
+    const { kernel, placement } = this.#dependencies;
+    this.#unit.answers.push(answer);
+    this.#unit.debts.add(admission, kernel.stagedBytes(placement.self), debt);
   }
 
   #end(begun: BegunBody): void {
@@ -220,17 +228,17 @@ export class Lane {
     counters.add("bodies", 1);
     counters.add("bodyBytes", body.bytes);
     if (body.kind === BODY_REPLAY || body.kind === BODY_REPLAY_HISTORY) {
-      unit.answers.push(replay.decode(body, unit));
+      this.#note(replay.decode(body, unit), body);
       return;
     }
     if (body.kind === BODY_ACCEPTED_LEVELS) {
-      unit.answers.push(levels.decode(body, unit));
+      this.#note(levels.decode(body, unit), body);
       return;
     }
     const overtaken = isHistoryBody(body.kind) ? undefined : this.#decoderOf(body);
     const decoder = overtaken ?? history;
     const answer = decoder.begin(body, unit);
-    this.#settle({ body, decoder, overtaken, baseMs: unit.baseMs, isAnnounced: false }, answer, isFirst);
+    this.#settle({ body, decoder, overtaken, baseMs: unit.baseMs, isAnnounced: false, debt: undefined }, answer, isFirst);
   }
 
   #decoderOf(body: Body): BodyDecoder {
@@ -256,10 +264,19 @@ export class Lane {
     counters.add("rowsPlaced", kernel.stagedRows());
     placement.begin(unit, position, rowBytes);
     this.#dependencies.applyOwn(unit, rowBytes(placement.self));
+    const begun = this.#hasAside ?? this.#unfinished;
+    if (begun !== undefined) begun.debt = this.#debtOf(begun);
     unit.committed();
     this.#dependencies.metadata.saved();
     this.#dependencies.labels.saved();
     this.#dependencies.scopes.saved();
+  }
+
+  /** What is owed of a body that goes on: of those of a unit it was announced with the last, or it is the last of all. */
+  #debtOf({ body, debt }: BegunBody): Debt | undefined {
+    const { debts } = this.#unit;
+    const index = debts.admissions.lastIndexOf(body.admission);
+    return debts.of(index < 0 ? undefined : index) ?? debt;
   }
 
   /** Appends the unit to the log; undefined when the log refused it: nothing of it counts then, and its bodies are answered 503. */

@@ -5,6 +5,8 @@ import { type FrameHead, InboxWriter } from "../../../adapters/shared-memory/inb
 import { STAGING, STAGING_BYTES } from "../../../core/layout/memory-map.ts";
 import { FRAME_LAST, SECTION_DEFINE, SECTION_ROWS } from "../../../core/layout/row-frame.ts";
 import type { LogPosition } from "../../../core/protocol/coordinator-frame.ts";
+import { STATUS_SET_ASIDE } from "../../../core/protocol/engine-control.ts";
+import { type Debt, UnitDebts } from "../unit/unit-debts.ts";
 import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
 
 interface OutgoingFrame {
@@ -13,8 +15,16 @@ interface OutgoingFrame {
   readonly payload: Uint8Array;
 }
 
-interface Pending {
+/** Answers of one unit, and what each of them waits for. */
+interface UnitAnswers {
   readonly answers: readonly BodyAnswer[];
+  readonly debts: UnitDebts;
+}
+
+const NO_ANSWERS: UnitAnswers = { answers: [], debts: new UnitDebts(undefined) };
+const SET_ASIDE: BodyAnswer = { status: STATUS_SET_ASIDE, body: null };
+
+interface Pending extends UnitAnswers {
   /** Ring positions behind the unit's frames, by engine. */
   readonly positions: readonly number[];
 }
@@ -28,8 +38,10 @@ export class Placement {
   #outgoing: OutgoingFrame[] = [];
   #next = 0;
   #position: LogPosition = { segment: 0, offset: 0 };
-  #answers: readonly BodyAnswer[] = [];
+  #answers = NO_ANSWERS;
   #pending: Pending[] = [];
+  /** Answers that others have overtaken, for what is owed still. */
+  #owing: Array<{ readonly debt: Debt; readonly answer: BodyAnswer }> = [];
 
   constructor(self: number, memories: readonly EngineMemory[]) {
     this.self = self;
@@ -49,7 +61,7 @@ export class Placement {
   /** Lines up a committed unit for the other shards (this engine's own takes its rows at once). */
   begin(unit: WorkUnit, position: LogPosition, rowBytes: (destination: number) => number): void {
     this.#position = position;
-    this.#answers = unit.answers;
+    this.#answers = { answers: unit.answers, debts: unit.debts };
     this.#outgoing = [];
     this.#next = 0;
     for (let j = 0; j < this.#memories.length; j++) {
@@ -96,30 +108,47 @@ export class Placement {
     this.#outgoing = [];
     this.#next = 0;
     (this.#memories[this.self] as EngineMemory).publishPlaced(this.#position);
-    if (this.#answers.length > 0) this.#pending.push({ answers: this.#answers, positions: this.#writers.map((writer) => writer.written) });
-    this.#answers = [];
+    const { answers, debts } = this.#answers;
+    if (answers.length > 0) this.#pending.push({ answers, debts, positions: this.#writers.map((writer) => writer.written) });
+    this.#answers = NO_ANSWERS;
   }
 
-  /** Answers whose rows every shard has taken, in the order of their bodies. */
+  /** Answers whose rows every shard has taken, in the order of their bodies; one for which something is owed leaves behind that, and is overtaken. */
   takeAnswers(): BodyAnswer[] {
-    const ready: BodyAnswer[] = [];
+    const ready = this.#owing.length === 0 ? [] : this.#takePaid();
     let count = 0;
-    for (const { answers, positions } of this.#pending) {
+    for (const { answers, debts, positions } of this.#pending) {
       const passed = positions.every((position, j) => j === this.self || (this.#writers[j] as InboxWriter).hasPassed(position));
       if (!passed) break;
-      for (const answer of answers) ready.push(answer);
+      if (debts.isPaid) for (const answer of answers) ready.push(answer);
+      else for (const [index, answer] of answers.entries()) ready.push(...this.#paidOrOwing(answer, debts, index));
       count++;
     }
     if (count > 0) this.#pending.splice(0, count);
     return ready;
   }
 
+  #takePaid(): BodyAnswer[] {
+    const paid = this.#owing.filter(({ debt }) => debt.isPaid);
+    if (paid.length > 0) this.#owing = this.#owing.filter(({ debt }) => !debt.isPaid);
+    return paid.map(({ answer }) => answer);
+  }
+
+  /** What is sent now: the answer, or word that it comes later where its place in the order is waited for. */
+  #paidOrOwing(answer: BodyAnswer, debts: UnitDebts, index: number): BodyAnswer[] {
+    const debt = debts.of(index);
+    if (debt === undefined || debt.isPaid || answer.status === STATUS_SET_ASIDE) return [answer];
+    const isInOrder = answer.isLarge !== true && answer.admission === undefined;
+    this.#owing.push({ debt, answer: isInOrder ? { ...answer, admission: debts.admissions[index] as number } : answer });
+    return isInOrder ? [SET_ASIDE] : [];
+  }
+
   get isIdle(): boolean {
-    return !this.isBusy && this.#pending.length === 0;
+    return !this.isBusy && this.#pending.length === 0 && this.#owing.length === 0;
   }
 
   /** Lets answers of a unit that was refused by the log leave, behind all earlier ones. */
   refuse(answers: readonly BodyAnswer[]): void {
-    this.#pending.push({ answers, positions: this.#writers.map((writer) => writer.written) });
+    this.#pending.push({ ...NO_ANSWERS, answers, positions: this.#writers.map((writer) => writer.written) });
   }
 }

@@ -12,6 +12,7 @@ import {
   EVENT_LATE_START,
   EVENT_NO_COUNTER,
   EVENT_OPEN,
+  EVENT_OWED,
   EVENT_PARKED,
   EVENT_REPLACE,
   EVENT_RESET,
@@ -58,6 +59,7 @@ import { StreamProfiles } from "../streams/stream-profiles.ts";
 import { decodeDefinition, type WorkUnit } from "../unit/work-unit.ts";
 import { HistoryRun } from "./history-run.ts";
 import type { MessageArrival, MessageHandler } from "./message-handler.ts";
+import { OwedEpisodes } from "./owed-episodes.ts";
 import { StreamChunks } from "./stream-chunks.ts";
 import { StreamRegistry } from "./stream-registry.ts";
 import { tracedItems } from "./traced-items.ts";
@@ -82,6 +84,7 @@ export interface ShardDependencies {
   readonly services: ServiceIndex;
   readonly tenantIndex: (name: string) => number;
   readonly askForStreams: (wanted: StreamsWanted) => void;
+  readonly monotonicMs: () => number;
 }
 
 /** Rows that came with one frame, in place. */
@@ -116,6 +119,8 @@ export class Shard {
   /** Which streams came and went last. */
   readonly changes = new StreamChanges();
   readonly items: TracedItems;
+  /** Episodes that are still to be told. */
+  readonly owed: OwedEpisodes;
   /** What of its streams is stored. */
   readonly chunks: StreamChunks;
   /** By the kind of their messages. */
@@ -130,6 +135,7 @@ export class Shard {
     this.#options = options;
     this.#dependencies = dependencies;
     this.chunks = new StreamChunks({ ...dependencies, partitionOf: (slot) => this.partitionOf(slot), hashOf: (slot) => this.hashOf(slot) });
+    this.owed = new OwedEpisodes({ ...dependencies, records: dependencies.kernel.records, report: (event) => this.#report(event) });
     this.#collectBuckets = () => dependencies.kernel.bucketSamplesReset();
     this.cold = new ColdStreams(dependencies.memory);
     this.items = tracedItems({ ...dependencies, hashOf: (slot) => this.hashOf(slot) });
@@ -243,6 +249,7 @@ export class Shard {
 
   /** A sender may change its mind about a name being a counter: the stream then starts anew. */
   #restart(slot: number, flags: number): void {
+    this.owed.reportAll();
     this.#dependencies.counters.add("kindChanges", 1);
     this.partitionOf(slot).isTouched = true;
     this.chunks.keepOpen(slot);
@@ -282,7 +289,12 @@ export class Shard {
       this.work.row = batch.pointer + (done - 1) * ROW_BYTES;
       const only = events === 1 ? kernel.events.kind(0) : 0;
       const isParked = only === EVENT_PARKED;
-      if (only === EVENT_NO_COUNTER || (isParked && !this.returns.park(batch.pointer + (done - 1) * ROW_BYTES, batch))) done--;
+      if (
+        only === EVENT_NO_COUNTER ||
+        only === EVENT_OWED ||
+        (isParked && !this.returns.park(batch.pointer + (done - 1) * ROW_BYTES, batch))
+      )
+        done--;
       this.#endOfRows = batch.pointer + batch.rows * ROW_BYTES;
       for (let i = 0; i < events; i++) this.#takeEvent(i);
       this.work.row = 0;
@@ -325,8 +337,11 @@ export class Shard {
     else if (event.kind === EVENT_REPLACE) this.#replace(event);
     else if (event.kind === EVENT_ENDED) this.endEpisodes(event.slot);
     else if (event.kind === EVENT_NO_COUNTER) this.#restart(event.slot, gaugeOf(this.#dependencies.kernel.records.flags(event.slot)));
+    else if (event.kind === EVENT_OWED) this.owed.reportTenant(this.#dependencies.kernel.records.tenant(event.slot));
     else if (event.kind === EVENT_OPEN && this.#isCorrectedBehind()) endEpisodes(this.#dependencies.kernel, event.slot);
-    else if (event.kind === EVENT_OPEN || event.kind === EVENT_UPDATE || event.kind === EVENT_CLOSE) this.#report(event);
+    else if (event.kind === EVENT_OPEN || event.kind === EVENT_UPDATE || event.kind === EVENT_CLOSE) {
+      this.owed.take(event, this.work.row - STAGING - this.#options.engine * STAGING_BYTES);
+    }
   }
 
   /** Whether another value of the same time follows the row at hand in its batch, as where two senders have one series: what is corrected at once is no finding. */
@@ -420,6 +435,7 @@ export class Shard {
   /** A stream that is no longer evaluated, was ended by its sender or is silent for long has no open episodes. */
   endEpisodes(slot: number): void {
     this.partitionOf(slot).isTouched = true;
+    this.owed.reportTenant(this.#dependencies.kernel.records.tenant(slot));
     for (const closing of endEpisodes(this.#dependencies.kernel, slot)) this.#report(closing, true);
   }
 

@@ -48,6 +48,7 @@ import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { engineOf } from "../../../domain/placement/partition.ts";
 import type { DeadLetterGroups } from "../../../domain/series/dead-letter-groups.ts";
 import { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
+import { type Debt, UnitDebts } from "./unit-debts.ts";
 
 /** A stream's definition before it is encoded. */
 export interface Definition {
@@ -202,6 +203,8 @@ export class WorkUnit {
   /** Work of the unit that was done item by item, as bytes of text. */
   #textBytes = 0;
   answers: BodyAnswer[] = [];
+  /** What it owes, by answer. */
+  debts = new UnitDebts(undefined);
   /** Events that the unit's answers report as accepted. */
   readonly usage = new UsageTally();
 
@@ -213,8 +216,8 @@ export class WorkUnit {
     this.#messages = new MessageBatch(engines);
   }
 
-  /** Starts a unit with its first body; wallMs in whole milliseconds. A body that goes on in a further unit sets `baseMs` back to what it began with. */
-  begin(admission: number, wallMs: number, arrivalMs: number): void {
+  /** Starts a unit with its first body; wallMs in whole milliseconds. A body that goes on in a further unit sets `baseMs` back to what it began with, and `owed` is what it owes. */
+  begin(admission: number, wallMs: number, arrivalMs: number, owed?: Debt): void {
     this.admission = admission;
     this.baseMs = wallMs - BASE_LEAD_MS;
     this.arrivalMs = arrivalMs;
@@ -222,6 +225,7 @@ export class WorkUnit {
     this.bodyBytes = 0;
     this.#textBytes = 0;
     this.answers = [];
+    this.debts = new UnitDebts(owed);
   }
 
   /** Counts items that were decoded by themselves, of so many bytes of text together. */
