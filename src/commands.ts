@@ -1,5 +1,4 @@
 // The commands beside `serve`, by name: each of one file of cli, with what it needs of the tree, loaded when it is called: the server needs none of them.
-
 import { readFileSync } from "node:fs";
 import { trustServers } from "./adapters/http/server-fetch.ts";
 import type { CommandLine } from "./cli/command-arguments.ts";
@@ -8,6 +7,7 @@ import { ownMember } from "./core/collections/own-member.ts";
 import { ConfigError } from "./core/config/config-error.ts";
 import type { Config } from "./core/config/load-config.ts";
 import { type ResolvedSettings, resolveSettings, type SettingsFile } from "./core/config/settings-sources.ts";
+import { messageOf } from "./core/text/error-text.ts";
 import { EXIT } from "./server/exit-code.ts";
 
 /** What a command may need of the process. */
@@ -141,7 +141,7 @@ function readSettingsFile(path: string): SettingsFile {
   try {
     return { path, text: readFileSync(path, "utf8") };
   } catch (error) {
-    throw new ConfigError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ConfigError(`${path} cannot be read: ${messageOf(error)}`);
   }
 }
 

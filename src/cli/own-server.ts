@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { ServerTrust, TrustBook } from "../adapters/http/server-fetch.ts";
 import { ConfigError } from "../core/config/config-error.ts";
+import { messageOf } from "../core/text/error-text.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -34,6 +35,6 @@ function furtherTrust(path: string | undefined): ServerTrust | undefined {
   try {
     return { certificates: readFileSync(path, "latin1"), isPinned: false };
   } catch (error) {
-    throw new ConfigError(`VEDETTE_CA_FILE cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ConfigError(`VEDETTE_CA_FILE cannot be read: ${messageOf(error)}`);
   }
 }

@@ -1,5 +1,4 @@
 // `vedette token`: makes a JWT with the secret of the settings or of the data folder. Whoever can read that may be anybody, so nothing is asked.
-
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { JWT_SECRET_FILE, readSecretFile } from "../adapters/credentials/own-secret.ts";
@@ -10,6 +9,7 @@ import { ownMember } from "../core/collections/own-member.ts";
 import { ConfigError } from "../core/config/config-error.ts";
 import type { Config } from "../core/config/load-config.ts";
 import { ROLES, type Role } from "../core/protocol/access.ts";
+import { messageOf } from "../core/text/error-text.ts";
 import { formatRfc3339 } from "../core/time/rfc3339.ts";
 import { DEFAULT_TENANT } from "../domain/access/access-policy.ts";
 import { parseRole } from "../domain/access/roles.ts";
@@ -81,7 +81,7 @@ function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options }).values;
   } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : String(error)}; ${USAGE}`);
+    throw new UsageError(`${messageOf(error)}; ${USAGE}`);
   }
 }
 

@@ -11,6 +11,7 @@ import { ConfigError } from "../core/config/config-error.ts";
 import type { CrashNote } from "../core/protocol/crash-note.ts";
 import type { DataFault } from "../core/protocol/data-fault.ts";
 import type { Log } from "../core/telemetry/log-event.ts";
+import { messageOf } from "../core/text/error-text.ts";
 
 /** Advice on how to go on. */
 const ADVICE = "restore it from a backup, or start once with ACCEPT_DATA_LOSS=true to go on without";
@@ -86,7 +87,7 @@ function closedFolder(dataDir: string): ClosedFolder {
   try {
     return closeFolder(dataDir);
   } catch (error) {
-    throw new ConfigError(`DATA_DIR cannot be used: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ConfigError(`DATA_DIR cannot be used: ${messageOf(error)}`);
   }
 }
 

@@ -38,6 +38,7 @@ import {
   type BackupReport,
   readBackupManifest,
 } from "../../core/protocol/backup.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import { type CutSegment, copyBytes, cutLog, linkFile, segmentNow, unchangedFile } from "./backup-log.ts";
 
 /** Beside the stores and the log; the inventory is made anew. */
@@ -219,6 +220,6 @@ process.umask(0o077);
 try {
   report({ type: "done", manifest: await makeBackup() });
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${messageOf(error)}\n`);
   process.exitCode = 1;
 }

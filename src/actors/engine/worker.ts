@@ -16,6 +16,7 @@ import { viewMemories } from "../../adapters/shared-memory/engine-threads.ts";
 import { Mailbox, type MessagePort } from "../../adapters/threads/mailbox.ts";
 import { threadData } from "../../adapters/threads/threads.ts";
 import type { EngineCommand, EngineReply, EngineReport, EngineRequest, FramesPlaced } from "../../core/protocol/engine-control.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import { instantiateKernel } from "../../domain/kernel/kernel-instance.ts";
 import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import type { ShardExports } from "../../domain/kernel/shard-kernel.ts";
@@ -105,7 +106,7 @@ function host(
   };
   const noteEnd = (error: unknown) => {
     const place = engine.crashPlace;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     if (place !== null) writeCrashNote(data.dataDir, { epoch: options.epoch, actor: `engine-${options.engine}`, reason, place });
   };
   return { engine, memory, counters: new EngineCounters(memory), noteEnd, close };

@@ -5,6 +5,7 @@ import { ConfigError } from "../../core/config/config-error.ts";
 import type { Config } from "../../core/config/load-config.ts";
 import type { SummaryWanted, SummaryWorded } from "../../core/protocol/summary-wording.ts";
 import type { Log } from "../../core/telemetry/log-event.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 
 export interface SummaryLinkDependencies {
   readonly clock: Pick<Clock, "monotonicMs">;
@@ -56,7 +57,7 @@ export class SummaryLink {
     const nowMs = clock.monotonicMs();
     if (nowMs - this.#loggedMs >= LOGGED_MS) {
       this.#loggedMs = nowMs;
-      log("warn", `LLM_BASE_URL words no summary: ${error instanceof Error ? error.message : String(error)}; summaries are by rule`);
+      log("warn", `LLM_BASE_URL words no summary: ${messageOf(error)}; summaries are by rule`);
     }
     return null;
   }

@@ -8,6 +8,7 @@ import { ATTEMPT_MS_MAX, JOINED_MESSAGES_MAX, LANES_MAX } from "../../core/confi
 import { RUNBOOK_REQUESTS_PER_TENANT_MAX } from "../../core/config/runbook-limits.ts";
 import { WEBHOOK_FLIGHT_MAX } from "../../core/config/webhook-limits.ts";
 import { after, background, fatal, task } from "../../core/faults/guard.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import type { AttemptOutcome } from "../../domain/delivery/delivery.ts";
 import { DeliveryLane, type LaneLimits } from "../../domain/delivery/delivery-lane.ts";
 import type { AlertMessage } from "../../domain/notification/alert-message.ts";
@@ -257,7 +258,7 @@ function handedKey({ key, serial }: HandedDelivery): HandedKey {
 
 /** A defect of a sender must not stop the others; the delivery is tried again. */
 function faultOf(error: unknown): AttemptOutcome {
-  const text = (error instanceof Error ? error.message : String(error)).slice(0, FAULT_CHARACTERS_MAX);
+  const text = messageOf(error).slice(0, FAULT_CHARACTERS_MAX);
   const answer = { statusCode: null, responseTimeMs: 0, fault: true };
   return { kind: "retry", error: text, afterMs: null, mayHaveArrived: true, answer };
 }

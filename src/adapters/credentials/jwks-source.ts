@@ -2,6 +2,7 @@
 // cooldownMs of the last time. A set that cannot be had or read leaves the last good one in force.
 import { createLocalJWKSet, type LocalJWKSet } from "jose";
 import { background, every, task } from "../../core/faults/guard.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import { readJwks } from "./jwks-content.ts";
 
 const RELOAD = task("the keys of the identity provider");
@@ -97,7 +98,7 @@ export class JwksSource {
     try {
       this.#take(await this.#dependencies.read());
     } catch (error) {
-      this.#fail(error instanceof Error ? error.message : String(error));
+      this.#fail(messageOf(error));
     }
   }
 

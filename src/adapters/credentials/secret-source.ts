@@ -2,6 +2,7 @@
 import { watchFile } from "node:fs";
 import type { CryptoKey } from "jose";
 import { guarded, task } from "../../core/faults/guard.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import { readSecretFile } from "./own-secret.ts";
 import { importSecret } from "./token-verifier.ts";
 
@@ -38,7 +39,7 @@ export class SecretSource {
         log("info", `${path} has changed: tokens signed with the secret before are refused from now on`);
         onChange();
       } catch (error) {
-        log("warn", `${path} cannot be used, the secret before stays in force: ${error instanceof Error ? error.message : String(error)}`);
+        log("warn", `${path} cannot be used, the secret before stays in force: ${messageOf(error)}`);
       }
     });
     watchFile(path, { interval: LOOK_MS, persistent: false }, look);

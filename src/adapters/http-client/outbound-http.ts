@@ -8,6 +8,7 @@
 import { type LookupAddress, lookup } from "node:dns";
 import { Agent, buildConnector, errors, request } from "undici";
 import { connection, guarded } from "../../core/faults/guard.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import { SECOND_MS } from "../../core/time/durations.ts";
 import { forbiddenAddress, forbiddenUrl } from "./address-guard.ts";
 
@@ -162,7 +163,7 @@ function failureOf(error: unknown, timeoutMs: number): { kind: "failed"; error: 
   const code = codeOf(error);
   if (error instanceof BlockedAddress) return { kind: "failed", error: blockedText(error.message), mayHaveArrived: false, blocked: true };
   const neverSent = NEVER_SENT.has(code) || code.startsWith("CERT_") || code.startsWith("ERR_TLS") || code.includes("_CERT");
-  const text = isTimeout(error) ? `no answer in ${timeoutMs / 1_000} s` : error instanceof Error ? error.message : String(error);
+  const text = isTimeout(error) ? `no answer in ${timeoutMs / 1_000} s` : messageOf(error);
   return { kind: "failed", error: text.slice(0, ERROR_CHARACTERS_MAX) || code, mayHaveArrived: !neverSent, blocked: false };
 }
 

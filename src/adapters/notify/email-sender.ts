@@ -1,6 +1,7 @@
 /** Mail over SMTP. A 250 behind the data is delivery, 4xx is tried again, 5xx is refused for good; without an answer a mail may have arrived once all of it is sent, and not before (RFC 5321, section 4.2.5). */
 import { createTransport } from "nodemailer";
 import { listenOnce, task } from "../../core/faults/guard.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import { withoutSecrets } from "../../core/text/secret-mask.ts";
 import type { AttemptOutcome } from "../../domain/delivery/delivery.ts";
 import type { AlertMessage } from "../../domain/notification/alert-message.ts";
@@ -93,7 +94,7 @@ function unescaped(text: string): string {
 
 function failureOf(error: unknown, secrets: readonly string[], isSentWhole: boolean): AttemptOutcome {
   const { responseCode } = error as { responseCode?: unknown };
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const text = withoutSecrets(message, secrets).replace(/\s+/g, " ").slice(0, ERROR_CHARACTERS_MAX);
   if (typeof responseCode === "number") {
     if (responseCode >= 500) return { kind: "failed", error: text };

@@ -5,6 +5,7 @@
  * Linux gives such pages to memory that asks for them (madvise(2), MADV_HUGEPAGE) unless `/sys/kernel/mm/transparent_hugepage/enabled` is `never`. Node has no
  * call for it, so that it is made through [koffi](native-functions.ts), once for each engine before any thread is started. Unknown or different library: the pages stay small.
  */
+import { firstLineOf } from "../../core/text/error-text.ts";
 import { loadKoffi } from "./native-functions.ts";
 
 /** The same on all processors that Node runs on. */
@@ -22,6 +23,6 @@ export function adviseHugePages(bytes: Uint8Array<ArrayBufferLike>, folder?: str
     const madvise = koffi.load(null).func("int madvise(void *address, size_t bytes, int advice)");
     return madvise(bytes, bytes.length, MADV_HUGEPAGE) === 0 ? undefined : `madvise ended with errno ${koffi.errno()}`;
   } catch (error) {
-    return error instanceof Error ? (error.message.split("\n", 1)[0] ?? "") : String(error);
+    return firstLineOf(error);
   }
 }

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { RULE_DIRECTORY_BYTES_MAX, RULE_DIRECTORY_FILES_MAX, RULE_FILE_CHARACTERS_MAX } from "../../core/config/rule-limits.ts";
 import type { RuleFiles, RuleFileText } from "../../core/protocol/rule-work.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 
 const RULE_FILE = /\.(?:ya?ml|json)$/;
 
@@ -34,7 +35,7 @@ export class RuleFolder {
       });
       return { files };
     } catch (error) {
-      return { files: [], problem: error instanceof Error ? error.message : String(error) };
+      return { files: [], problem: messageOf(error) };
     }
   }
 
@@ -55,7 +56,7 @@ export class RuleFolder {
     try {
       texts.push({ file, text: readFileSync(join(this.#path, file), "utf8") });
     } catch (error) {
-      unread.push(error instanceof Error ? error.message : String(error));
+      unread.push(messageOf(error));
     }
   }
 }

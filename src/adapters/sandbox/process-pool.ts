@@ -3,7 +3,6 @@
  * Beside those of tenants there is one spare, started and locked, so that a tenant's first run does not wait for 0.7 s of start. Runs wait for a process by
  * turns of tenants; a tenant has half of the processes at most, and an idle one of another makes place for a tenant that has none.
  */
-
 import {
   SANDBOX_IDLE_MS,
   SANDBOX_RETRY_MS,
@@ -12,6 +11,7 @@ import {
   SANDBOX_WAITING_PER_TENANT_MAX,
 } from "../../core/config/sandbox-limits.ts";
 import { background, task } from "../../core/faults/guard.ts";
+import { errorOf } from "../../core/text/error-text.ts";
 
 /** Process as the pool uses it. */
 export interface PooledProcess {
@@ -165,7 +165,7 @@ export class ProcessPool<P extends PooledProcess> {
     const spare = this.#dependencies.start();
     this.#spare = spare;
     this.#isSpareReady = false;
-    const failed = (error: unknown) => this.#spareHasFailed(spare, error instanceof Error ? error : new Error(String(error)));
+    const failed = (error: unknown) => this.#spareHasFailed(spare, errorOf(error));
     background(
       task("a process to spare"),
       spare.ready.then(() => this.#spareIsReady(spare), failed),

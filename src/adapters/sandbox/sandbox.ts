@@ -6,7 +6,6 @@
  *
  * What a sandbox process calls a payload is checked here: a process that was broken may say anything.
  */
-
 import { createHash } from "node:crypto";
 import { BoundedMap } from "../../core/collections/bounded-map.ts";
 import {
@@ -19,6 +18,7 @@ import {
   TRANSFORM_PROGRAM_CHARACTERS_MAX,
 } from "../../core/config/sandbox-limits.ts";
 import { after, background, every, task } from "../../core/faults/guard.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import type { SandboxReport, SandboxWalls } from "../../domain/webhooks/outbound-messages.ts";
 import type { EventTransforms, Transform, TransformOutcome } from "../../domain/webhooks/transform.ts";
 import { systemClock } from "../platform/clock.ts";
@@ -96,7 +96,7 @@ export class Sandbox implements EventTransforms {
       if (isOthers) this.#counts.kills++;
       return this.#outcome(key, isOthers ? (await this.#run(tenant, request)).end : first.end);
     } catch (error) {
-      return failed(error instanceof Error ? error.message : String(error), null, true);
+      return failed(messageOf(error), null, true);
     }
   }
 

@@ -9,6 +9,7 @@
  *   node   low and high half of the value's bytes or the child's page u16 each, flags u16, key bytes u16, key, value
  */
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
+import { messageOf } from "../../core/text/error-text.ts";
 
 /** The file beside it: made anew by whoever opens the store. */
 export const LOCK_FILE = "lock.mdb";
@@ -98,7 +99,7 @@ export class LmdbFile {
     try {
       return readSync(this.#descriptor, into, 0, into.length, at);
     } catch (error) {
-      throw new FileDamage(`byte ${at} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+      throw new FileDamage(`byte ${at} cannot be read: ${messageOf(error)}`);
     }
   }
 

@@ -1,6 +1,7 @@
 // The thread of an actor as others see it: started, ended, failed, and started again where its policy says so.
 // Waits between the starts of an actor that keeps ending.
 import { after, background, fatal } from "../../core/faults/guard.ts";
+import { errorOf } from "../../core/text/error-text.ts";
 import { systemClock } from "../platform/clock.ts";
 import { Signal } from "./actor-handle.ts";
 import type { MessagePort } from "./mailbox.ts";
@@ -90,7 +91,7 @@ export class ActorThread {
     const fail = (error: unknown) => {
       if (hasFailed || this.#isEndAsked) return;
       hasFailed = true;
-      this.#options.failed({ actor: name, error: error instanceof Error ? error : new Error(String(error)) });
+      this.#options.failed({ actor: name, error: errorOf(error) });
     };
     const thread = spawn(file, name, { data, ports, ...(heapMbMax !== undefined && { heapMbMax }) }, fail);
     this.#thread = thread;

@@ -1,8 +1,8 @@
 // The arguments of `vedette backtest`.
-
 import { parseArgs } from "node:util";
 import { SETTING_NAMES, SETTINGS_SOME } from "../../api/shapes/watchdog-settings.ts";
 import { ownMember, setMember } from "../../core/collections/own-member.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import { formatRfc3339, parseRfc3339 } from "../../core/time/rfc3339.ts";
 import { UsageError } from "../../server/exit-code.ts";
 import { type AskedServer, askedServer } from "../client/asked-server.ts";
@@ -88,7 +88,7 @@ function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
-    throw new BacktestError(`${error instanceof Error ? error.message : String(error)}; ${BACKTEST_USAGE}`);
+    throw new BacktestError(`${messageOf(error)}; ${BACKTEST_USAGE}`);
   }
 }
 

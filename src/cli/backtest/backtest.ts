@@ -5,6 +5,7 @@ import { systemClock } from "../../adapters/platform/clock.ts";
 import type { BacktestView } from "../../api/backtest-view.ts";
 import { BACKTEST_ANSWER_MS_MAX } from "../../core/config/backtest-limits.ts";
 import type { Config } from "../../core/config/load-config.ts";
+import { causeMessageOf } from "../../core/text/error-text.ts";
 import { exitCodeOf, UnreachableError } from "../../server/exit-code.ts";
 import { writeError, writeLine } from "../../server/terminal.ts";
 import { askingHeaders } from "../client/asked-server.ts";
@@ -58,15 +59,10 @@ async function askServer(options: BacktestOptionsGiven): Promise<BacktestView> {
   const request = { method: "POST", headers, body: JSON.stringify(body), signal: AbortSignal.timeout(REQUEST_MS_MAX) };
   const answer = await serverFetch(url, "/api/v1/backtest", request).catch((error: unknown) => error);
   if (!(answer instanceof Response))
-    throw new UnreachableError(`${url} cannot be reached (${causeOf(answer)}); name the server with --url`);
+    throw new UnreachableError(`${url} cannot be reached (${causeMessageOf(answer)}); name the server with --url`);
   const text = await answer.text();
   if (answer.status !== 200) throw new BacktestError(`the server answered ${answer.status}: ${text.slice(0, 500)}`);
   return JSON.parse(text) as BacktestView;
-}
-
-function causeOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return cause instanceof Error ? cause.message : String(cause);
 }
 
 /** Lines of the answer. */

@@ -26,6 +26,7 @@ import { listSegments } from "../../adapters/log/log-segment.ts";
 import { logDirectory } from "../../adapters/log/meta-file.ts";
 import { findingText, walkBeside } from "../../adapters/storage/store-check.ts";
 import { BACKUP_MANIFEST, type BackupManifest, readBackupManifest } from "../../core/protocol/backup.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import { parseRfc3339 } from "../../core/time/rfc3339.ts";
 import { CommandError, EXIT, UsageError } from "../../server/exit-code.ts";
 import { writeLine } from "../../server/terminal.ts";
@@ -83,7 +84,7 @@ function readManifest(backup: string): BackupManifest {
   try {
     return readBackupManifest(readFileSync(path, "utf8"));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new CommandError(`${backup} is no backup that can be restored: ${path}: ${reason}`);
   }
 }

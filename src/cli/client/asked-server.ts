@@ -1,6 +1,7 @@
 // Which server a command asks, and with which token: of its options, of the environment, else of the settings.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { messageOf } from "../../core/text/error-text.ts";
 import { UsageError } from "../../server/exit-code.ts";
 import { ownAddress } from "../own-server.ts";
 
@@ -58,6 +59,6 @@ function readTokenFile(path: string): string {
   try {
     return readFileSync(path, "utf8").trim();
   } catch (error) {
-    throw new UsageError(`the token cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`the token cannot be read: ${messageOf(error)}`);
   }
 }

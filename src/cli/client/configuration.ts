@@ -1,5 +1,6 @@
 // `vedette config export` and `config import`: the configuration of a tenant as one document, and its way into a server.
 import { readFileSync, writeFileSync } from "node:fs";
+import { messageOf } from "../../core/text/error-text.ts";
 import { CommandError, EXIT, UsageError } from "../../server/exit-code.ts";
 import { writeError, writeLine } from "../../server/terminal.ts";
 import type { CommandArguments } from "../command-arguments.ts";
@@ -80,7 +81,7 @@ function readDocument(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch (error) {
-    throw new CommandError(`${file} is no document of config export: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CommandError(`${file} is no document of config export: ${messageOf(error)}`);
   }
 }
 

@@ -11,6 +11,7 @@ import { KEPT_FILES } from "../../adapters/log/stored-parts.ts";
 import type { StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import { openLmdbStore } from "../../adapters/storage/lmdb-store.ts";
 import { dataFileOf, findingText, walkBeside, walkRows } from "../../adapters/storage/store-check.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import { UsageError } from "../../server/exit-code.ts";
 import { writeError, writeLine } from "../../server/terminal.ts";
 
@@ -51,7 +52,7 @@ function parse(args: readonly string[]): { data?: string | undefined; rescue?: s
     return parseArgs({ args: [...args], options: { data: { type: "string" }, rescue: { type: "string" }, json: { type: "boolean" } } })
       .values;
   } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : String(error)}; ${USAGE}`);
+    throw new UsageError(`${messageOf(error)}; ${USAGE}`);
   }
 }
 

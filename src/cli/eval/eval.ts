@@ -1,11 +1,11 @@
 // `vedette eval FILE|FOLDER --labels FILE`: how well these settings page on somebody's own labelled files, through what the server runs.
 // Labelled incidents of files: {"file.csv": [[from, to], ...]}, each end a row number from 0 or a moment; a list alone is of the one file that is judged.
-
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { ownMember } from "../../core/collections/own-member.ts";
 import { lowerBound } from "../../core/collections/sorted-search.ts";
 import type { Config } from "../../core/config/load-config.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import { DAY_MS } from "../../core/time/durations.ts";
 import { parseRfc3339 } from "../../core/time/rfc3339.ts";
 import { figuresOf, type LabelledRows, type PageFigures, type PageScore, scorePages } from "../../domain/backtest/page-score.ts";
@@ -130,7 +130,7 @@ function read(path: string): unknown {
     const content: unknown = JSON.parse(readFileSync(path, "utf8"));
     if (typeof content === "object" && content !== null) return content;
   } catch (error) {
-    throw new CommandError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CommandError(`${path} cannot be read: ${messageOf(error)}`);
   }
   throw new CommandError(`${path} is neither a list of incidents nor lists by file`);
 }

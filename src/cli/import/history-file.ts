@@ -2,6 +2,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
 import { IMPORT_JSON_BYTES_MAX } from "../../core/config/limits.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import { CsvHistory } from "../../domain/history/csv-history.ts";
 import {
   HistoryCollector,
@@ -47,7 +48,7 @@ function open(file: string): number {
   try {
     return openSync(file, "r");
   } catch (error) {
-    throw new ImportError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ImportError(`${file} cannot be read: ${messageOf(error)}`);
   }
 }
 
@@ -95,5 +96,5 @@ function parseLine(line: string, index: number): unknown {
 }
 
 function notJson(error: unknown, where = ""): HistoryError {
-  return new HistoryError("invalid_json", `${where}not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  return new HistoryError("invalid_json", `${where}not JSON: ${messageOf(error)}`);
 }

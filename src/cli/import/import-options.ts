@@ -1,5 +1,6 @@
 // The arguments of `vedette import`.
 import { parseArgs } from "node:util";
+import { messageOf } from "../../core/text/error-text.ts";
 import { UsageError } from "../../server/exit-code.ts";
 import { type AskedServer, askedServer } from "../client/asked-server.ts";
 
@@ -63,7 +64,7 @@ function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
-    throw new ImportError(`${error instanceof Error ? error.message : String(error)}; ${IMPORT_USAGE}`);
+    throw new ImportError(`${messageOf(error)}; ${IMPORT_USAGE}`);
   }
 }
 

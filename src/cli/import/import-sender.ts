@@ -2,6 +2,7 @@
 // back later when the server says that it is busy, or cannot be reached for a while.
 import { serverFetch } from "../../adapters/http/server-fetch.ts";
 import type { Clock } from "../../adapters/platform/clock.ts";
+import { causeMessageOf } from "../../core/text/error-text.ts";
 import { UnreachableError } from "../../server/exit-code.ts";
 import { askingHeaders } from "../client/asked-server.ts";
 import { ImportError } from "./import-options.ts";
@@ -76,7 +77,7 @@ export class ImportSender {
     const signal = AbortSignal.timeout(REQUEST_MS_MAX);
     const asked = { method: "POST", headers, body, signal };
     const response = await serverFetch(this.#options.url, "/api/v1/import", asked).catch((error: unknown) => error);
-    if (!(response instanceof Response)) return describeFailure(response);
+    if (!(response instanceof Response)) return causeMessageOf(response);
     this.#wasReached = true;
     const text = await response.text().catch(() => undefined);
     if (text === undefined) return "the answer was cut off";
@@ -84,9 +85,4 @@ export class ImportSender {
     if (response.status === 503 || response.status === 429) return `it answered ${response.status}`;
     throw new ImportError(`the server answered ${response.status}: ${text.slice(0, 500)}`);
   }
-}
-
-function describeFailure(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return cause instanceof Error ? cause.message : String(cause);
 }

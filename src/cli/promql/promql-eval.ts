@@ -1,5 +1,6 @@
 // `vedette promql eval`: a query over series that a file says in promqltest's notation, as a table or as Prometheus' API answers.
 import { readFileSync } from "node:fs";
+import { messageOf } from "../../core/text/error-text.ts";
 import { formatPlain } from "../../core/text/plain-number.ts";
 import { parseRfc3339 } from "../../core/time/rfc3339.ts";
 import { MemoryStorage } from "../../domain/promql/memory-storage.ts";
@@ -39,7 +40,7 @@ function readSeries(path: string): MemoryStorage {
     loadSeries(readFileSync(path, "utf8"), storage);
   } catch (error) {
     if (error instanceof SeriesDescriptionError) throw new CommandError(`${path}: ${error.message}`);
-    throw new CommandError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CommandError(`${path} cannot be read: ${messageOf(error)}`);
   }
   return storage;
 }

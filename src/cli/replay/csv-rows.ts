@@ -3,6 +3,7 @@ import { createReadStream } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
 import { createGunzip } from "node:zlib";
 import { IMPORT_LINE_LENGTH_MAX } from "../../core/config/limits.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import { cellTime } from "../../domain/history/csv-history.ts";
 import { numberOfText } from "../../domain/history/decimal.ts";
 import { ReplayError } from "./replay-options.ts";
@@ -147,9 +148,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
       yield* lines;
     }
   } catch (error) {
-    throw error instanceof ReplayError
-      ? error
-      : new ReplayError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw error instanceof ReplayError ? error : new ReplayError(`${path} cannot be read: ${messageOf(error)}`);
   }
   if (rest !== "") yield rest;
 }

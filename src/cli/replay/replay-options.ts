@@ -1,5 +1,6 @@
 // The arguments of `vedette replay`.
 import { parseArgs } from "node:util";
+import { messageOf } from "../../core/text/error-text.ts";
 
 /** Input of a replay and where its scores go. */
 export interface ReplayOptions {
@@ -45,6 +46,6 @@ function parse(args: readonly string[]) {
       allowPositionals: true,
     });
   } catch (error) {
-    throw new ReplayError(`${error instanceof Error ? error.message : String(error)}; ${REPLAY_USAGE}`);
+    throw new ReplayError(`${messageOf(error)}; ${REPLAY_USAGE}`);
   }
 }

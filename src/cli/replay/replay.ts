@@ -1,12 +1,12 @@
 // `vedette replay FILE|FOLDER`: files of samples through what the server runs, on a virtual clock: a score, the state of the alert and whether people were told, a row.
 // The rows of a replayed file as a server would have had them: a stream for each column, and the times at which samples came.
-
 import { once } from "node:events";
 import { createWriteStream, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Writable } from "node:stream";
 import { BACKTEST_FILE_SAMPLES_MAX } from "../../core/config/backtest-limits.ts";
 import type { Config } from "../../core/config/load-config.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import { INHIBITIONS } from "../../domain/alerting/inhibition/built-in-inhibitions.ts";
 import { NO_INHIBITION_RULES } from "../../domain/alerting/inhibition/inhibition-rule.ts";
 import type { BacktestSeries } from "../../domain/backtest/history.ts";
@@ -166,7 +166,7 @@ async function openOutput(path: string | undefined): Promise<Writable> {
     await once(stream, "open");
     return stream;
   } catch (error) {
-    throw new ReplayError(`cannot write ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ReplayError(`cannot write ${path}: ${messageOf(error)}`);
   }
 }
 

@@ -1,5 +1,6 @@
 // `vedette rules check`: files of rules as Prometheus reads them, what is wrong with each, and rules that make the same series. Output and exit codes are promtool's.
 import { readFileSync } from "node:fs";
+import { messageOf } from "../../core/text/error-text.ts";
 import { duplicateRules } from "../../domain/rules/file/group-document.ts";
 import { type RuleFile, readRuleFile } from "../../domain/rules/file/rule-file.ts";
 import { EXIT, UsageError } from "../../server/exit-code.ts";
@@ -40,7 +41,7 @@ export function readRules(path: string, canIgnore: boolean): RuleFile {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    return { groups: [], problems: [`${path}: ${error instanceof Error ? error.message : String(error)}`] };
+    return { groups: [], problems: [`${path}: ${messageOf(error)}`] };
   }
   const { groups, problems } = readRuleFile(text, canIgnore);
   return { groups, problems: problems.map((problem) => `${path}: ${problem}`) };

@@ -4,6 +4,7 @@
  *
  * A guard costs a closure a listener and a try a turn, nothing a sample.
  */
+import { errorOf } from "../text/error-text.ts";
 
 /** What a throw costs, and the label by which it is counted. A fatal one is not counted: it ends the process. */
 export const FAULT_PLACES = ["request", "connection", "task", "child", "thread"] as const;
@@ -185,7 +186,7 @@ export function listenOnce<Values extends unknown[]>(
 
 /** The last home of the main thread: what went past every guard, or was thrown on by one, ends the process. Other threads end by themselves, and are named by who started them. */
 export function endOnUncaught(end: (error: Error) => never): void {
-  const take = (error: unknown): never => end(error instanceof Error ? error : new Error(String(error)));
+  const take = (error: unknown): never => end(errorOf(error));
   process.on("uncaughtException", take);
   process.on("unhandledRejection", take);
 }
@@ -277,7 +278,7 @@ export function critical<Result>(name: string, call: () => Result): Result {
 
 /** The error as it was, with the name of the part that failed, which makes it fatal; anything else thrown becomes an error. */
 export function failureOf(name: string, thrown: unknown): Error {
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const error = errorOf(thrown);
   if (failedPart(error) === undefined) Object.defineProperty(error, "failedPart", { value: name, enumerable: true, configurable: true });
   return error;
 }

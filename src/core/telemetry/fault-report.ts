@@ -1,5 +1,6 @@
 // A fault on its way to the main thread, which counts and logs the faults of all threads.
 import type { Fault, FaultPlace } from "../faults/guard.ts";
+import { stackOf } from "../text/error-text.ts";
 
 /** A throw that was answered in another thread. */
 export interface FaultReport {
@@ -12,5 +13,5 @@ export interface FaultReport {
 
 /** The report of a fault. */
 export function faultReport({ where, name, error }: Fault): FaultReport {
-  return { type: "fault", where, name, stack: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  return { type: "fault", where, name, stack: stackOf(error) };
 }

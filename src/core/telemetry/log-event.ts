@@ -1,4 +1,5 @@
 // A line of the server's own log as a value: made by any thread, written by the main thread alone (adapters/telemetry/process-log.ts).
+import { stackOf } from "../text/error-text.ts";
 
 /** Levels, least first; a fatal line is the last one before the process ends. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "fatal"] as const;
@@ -41,5 +42,5 @@ export function logOf(component: LogComponent, take: (event: LogEvent) => void):
 
 /** The fields of an error that is a defect. */
 export function errorFields(error: unknown): LogFields {
-  return { stack: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  return { stack: stackOf(error) };
 }

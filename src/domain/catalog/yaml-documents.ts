@@ -7,6 +7,7 @@ import {
   CATALOG_DOCUMENT_CHARACTERS_MAX,
   CATALOG_TOKENS_MAX,
 } from "../../core/config/declaration-limits.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 
 /** A document's text, and the line on which it begins, from 1. */
 export interface YamlText {
@@ -79,7 +80,7 @@ export function* readYaml(text: string): Generator<void, YamlValue> {
     return { ok: true, value: document.toJS({ maxAliasCount: CATALOG_ALIASES_MAX }) };
   } catch (error) {
     // The library's own refusals: aliases of nothing, or of too much.
-    return bad("unreadable", `is not YAML that is read here: ${error instanceof Error ? error.message.slice(0, 200) : String(error)}`);
+    return bad("unreadable", `is not YAML that is read here: ${messageOf(error).slice(0, 200)}`);
   }
 }
 

@@ -1,5 +1,6 @@
 // Decodes the text of a JSON body. Python's json module and others write bare NaN and Infinity; a record with one must be refused as a record,
 // not take its neighbours down with it, so such tokens are read as text, which no number field accepts.
+import { messageOf } from "../../core/text/error-text.ts";
 
 /** A decoded body, or what was wrong with it. `halves`: it may hold half of a surrogate pair (holdsHalfCharacter tells). */
 export type DecodedJson =
@@ -16,7 +17,7 @@ export function decodeJson(text: string): DecodedJson {
   try {
     return { ok: true, value: JSON.parse(text), halves: SURROGATE_ESCAPE.test(text) };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return text.includes("NaN") || text.includes("Infinity") ? decodeNonFinite(text, message) : { ok: false, message };
   }
 }

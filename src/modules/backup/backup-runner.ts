@@ -16,6 +16,7 @@ import {
   type BackupReport,
   readBackupManifest,
 } from "../../core/protocol/backup.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import { ONLY_JOB, RunningJobs } from "../state/jobs.ts";
 
 const PROCESS_FILE = fileURLToPath(new URL("../../actors/backup/backup-process.js", import.meta.url));
@@ -151,7 +152,7 @@ export class BackupRunner {
   async #run(name: string, order: BackupOrder): Promise<EndedBackup> {
     const { archive, nowMs } = this.#dependencies;
     archive.hold();
-    const made = await this.#make(order).catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+    const made = await this.#make(order).catch((error: unknown) => messageOf(error));
     const isMade = typeof made !== "string";
     archive.release(isMade ? copiedSegments(made) : () => false);
     const gone = isMade ? this.#old() : [`${order.target}.partial`];

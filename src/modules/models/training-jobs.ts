@@ -3,12 +3,12 @@
  * the thread of trainings, and stores it as a shadow together with its own end. Jobs are rows: what waited goes on after a restart, what ran is said to be
  * interrupted.
  */
-
 import { type KeyValueStore, StoreError } from "../../adapters/storage/key-value-store.ts";
 import { SERVICE_VECTORS_MIN } from "../../core/config/limits.ts";
 import { REQUESTED_VECTORS_MAX, SHADOW_COUNTS_STORED_MS } from "../../core/config/model-limits.ts";
 import { background, task } from "../../core/faults/guard.ts";
 import type { ShadowCounts } from "../../core/protocol/engine-control.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import { DAY_MS, MINUTE_MS } from "../../core/time/durations.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import type { SelectionSummary, TrainingResult } from "../../domain/detection/multivariate/service-training.ts";
@@ -173,7 +173,7 @@ export class TrainingJobs {
       // The row stays as it is, and the job is begun again: nothing of it is stored.
       if (error instanceof StoreError) return this.#again(job);
       const failure = error instanceof JobFailure ? error.figures : {};
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       const reason = error instanceof JobFailure || error instanceof EngineUnavailableError ? message : `the training failed: ${message}`;
       await this.#move(job, { state: "failed", finishedMs: nowMs(), reason, ...failure }).catch(() => this.#again(job));
       counters.add("jobsFailed", 1);

@@ -2,6 +2,7 @@
 import { done, type Outcome, refused } from "../../api/refusal.ts";
 import { COMPUTATION_WAIT_MS_MAX, COMPUTATIONS_WAITING_MAX } from "../../core/config/prediction-limits.ts";
 import { TurnGate } from "../../core/fairness/turn-gate.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import { type Computation, computed, type ResultOf } from "../../domain/prediction/computation.ts";
 import type { PredictionContext } from "./prediction-context.ts";
 
@@ -30,7 +31,7 @@ export async function computeFor<K extends Computation["kind"]>(
     const text = `${places.held(tenant)} computations of this tenant wait or run, of ${places.taken} in all; ask again shortly`;
     return refused("overloaded", text);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     return refused("overloaded", `the thread for forecasts and causes did not take or finish this (${why}); ask again shortly`);
   }
 }

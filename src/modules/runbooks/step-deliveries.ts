@@ -7,6 +7,7 @@ import {
   RUNBOOK_RESULT_CHARACTERS_MAX,
   RUNBOOK_SENT_BODY_CHARACTERS_MAX,
 } from "../../core/config/runbook-limits.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import type { AttemptOutcome } from "../../domain/delivery/delivery.ts";
 import { advanced, begun, currentStep, done, type Execution, failed, uncertain } from "../../domain/runbooks/execution.ts";
 import { requestOf, shownAnswer } from "../../domain/runbooks/rendered-step.ts";
@@ -145,9 +146,7 @@ export function guarded<T>(run: () => T, otherwise: (why: string) => T): T {
   try {
     return run();
   } catch (error) {
-    return otherwise(
-      `it cannot be done: ${error instanceof Error ? error.message : String(error)}`.slice(0, RUNBOOK_RESULT_CHARACTERS_MAX),
-    );
+    return otherwise(`it cannot be done: ${messageOf(error)}`.slice(0, RUNBOOK_RESULT_CHARACTERS_MAX));
   }
 }
 

@@ -1,6 +1,7 @@
 // What query workers ask the coordinator for: streams that engines have in memory, what of them is in no stored block, and what is known of metrics. The workers
 // read all else from the store themselves, so that a query costs this thread a message a page.
 import type { SourceAnswer, SourceQuestion, SourceValue } from "../../core/protocol/query-worker.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import { EngineAsks, type EngineClient } from "../engines/engine-client.ts";
 import type { MetadataTable } from "./metadata-table.ts";
 
@@ -26,7 +27,7 @@ export class QuerySource {
     try {
       return { type: "source-answer", id, value: await this.#value(question), error: null };
     } catch (error) {
-      return { type: "source-answer", id, value: null, error: error instanceof Error ? error.message : String(error) };
+      return { type: "source-answer", id, value: null, error: messageOf(error) };
     }
   }
 

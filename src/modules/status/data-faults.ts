@@ -3,6 +3,7 @@ import { errorCode } from "../../adapters/log/log-file-system.ts";
 import { StoreError } from "../../adapters/storage/key-value-store.ts";
 import type { DataFault, KeptDataFault } from "../../core/protocol/data-fault.ts";
 import type { SetAsideItem } from "../../core/protocol/set-aside.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 
 /** Where faults are kept; DataFaultFile is one. */
@@ -107,8 +108,4 @@ export class DataFaults {
   #report(): void {
     this.#dependencies.counters.set("dataFaults", this.open);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -11,6 +11,7 @@ import {
   WEBHOOK_OLD_SECRET_MS,
 } from "../../core/config/webhook-limits.ts";
 import { background, task } from "../../core/faults/guard.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import { type AttemptOutcome, isOpen } from "../../domain/delivery/delivery.ts";
 import { type FaultPause, FaultPauses } from "../../domain/webhooks/fault-pauses.ts";
 import type { DeliveryReport, LeavingDelivery, WebhookTarget } from "../../domain/webhooks/outbound-messages.ts";
@@ -181,7 +182,7 @@ export class WebhookDeliveries implements AnomalyFollower, DeliveryKind {
       this.#aimed.add(webhook.id);
     } catch (error) {
       this.#aimed.delete(webhook.id);
-      this.#fault(webhook.id, error instanceof Error ? error.message : String(error), FAULTS_IN_A_ROW);
+      this.#fault(webhook.id, messageOf(error), FAULTS_IN_A_ROW);
     }
   }
 

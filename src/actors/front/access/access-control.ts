@@ -14,6 +14,7 @@ import { ConfigError } from "../../../core/config/config-error.ts";
 import { JWKS_COOLDOWN_MS } from "../../../core/config/limits.ts";
 import type { Config } from "../../../core/config/load-config.ts";
 import { background, task } from "../../../core/faults/guard.ts";
+import { messageOf } from "../../../core/text/error-text.ts";
 import type { Secret } from "../../../core/text/secret.ts";
 import { type AccessPolicyOptions, DEFAULT_TENANT, openIngestionWarning } from "../../../domain/access/access-policy.ts";
 import { Authenticator } from "./authenticator.ts";
@@ -255,7 +256,7 @@ function checkFile(path: string): void {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    throw new ConfigError(`JWKS_FILE cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ConfigError(`JWKS_FILE cannot be read: ${messageOf(error)}`);
   }
   const read = readJwks(text);
   if (!read.ok) throw new ConfigError(`JWKS_FILE cannot be used: ${read.message}`);

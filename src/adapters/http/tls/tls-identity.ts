@@ -3,6 +3,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import { ConfigError } from "../../../core/config/config-error.ts";
+import { firstLineOf } from "../../../core/text/error-text.ts";
 
 /** Older versions of TLS are broken (RFC 8996). uWebSockets.js has the same bound built in. */
 export const TLS_VERSION_MIN = "TLSv1.2";
@@ -109,5 +110,5 @@ function checkContext(cert: string, key: string, ca: string | undefined): void {
 }
 
 function lineOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] as string;
+  return firstLineOf(error);
 }

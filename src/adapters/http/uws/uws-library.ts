@@ -9,6 +9,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { firstLineOf } from "../../../core/text/error-text.ts";
 import { onMainThread } from "../../threads/threads.ts";
 
 const BINARY_SHA256: ReadonlyMap<string, string> = new Map([
@@ -99,7 +100,7 @@ export function uwsBinaryFault(folder: string): string | undefined {
   try {
     content = readFileSync(join(folder, name));
   } catch (error) {
-    return `${name} cannot be read: ${messageOf(error)}`;
+    return `${name} cannot be read: ${firstLineOf(error)}`;
   }
   const actual = createHash("sha256").update(content).digest("hex");
   return actual === expected ? undefined : `${name} has sha256 ${actual}, not ${expected}`;
@@ -118,11 +119,6 @@ export function loadUwsLibrary(folder?: string): UwsLoadResult {
     library._cfg("silent");
     return { library };
   } catch (error) {
-    return { reason: messageOf(error) };
+    return { reason: firstLineOf(error) };
   }
-}
-
-function messageOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return text.split("\n", 1)[0] ?? text;
 }

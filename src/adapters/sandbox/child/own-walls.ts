@@ -1,6 +1,7 @@
 // Walls that a sandbox process puts around itself before it reads anything of a tenant: limits of the process, and the filter of system calls.
 import { readFileSync, writeFileSync } from "node:fs";
 import { SANDBOX_DATA_BYTES_MORE } from "../../../core/config/sandbox-limits.ts";
+import { firstLineOf } from "../../../core/text/error-text.ts";
 import { type Koffi, loadKoffi } from "../../platform/native-functions.ts";
 import { instructionCount, systemCallFilter } from "./system-calls.ts";
 
@@ -46,7 +47,7 @@ function linuxKoffi(): Koffi | string {
   try {
     return loadKoffi();
   } catch (error) {
-    return error instanceof Error ? (error.message.split("\n", 1)[0] ?? "") : String(error);
+    return firstLineOf(error);
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { readSync, writeSync } from "node:fs";
 import { TRANSFORM_INPUT_BYTES_MAX, TRANSFORM_PROGRAM_CHARACTERS_MAX } from "../../../core/config/sandbox-limits.ts";
+import { messageOf } from "../../../core/text/error-text.ts";
 import {
   ANSWER_DESCRIPTOR,
   type Answer,
@@ -43,7 +44,7 @@ function answerOf(runner: Runner | string, program: string, event: string): Answ
     return runner(program, event);
   } catch (error) {
     // Errors of a program are answers of its runner: what is thrown is a trap, and what is left of the interpreter would fail every program.
-    return { kind: "trapped", text: `the interpreter failed: ${error instanceof Error ? error.message : String(error)}`, line: null };
+    return { kind: "trapped", text: `the interpreter failed: ${messageOf(error)}`, line: null };
   }
 }
 

@@ -5,6 +5,7 @@ import {
   TEMPLATE_QUERIES_MAX,
   TEMPLATE_STEPS_MAX,
 } from "../../../core/config/rule-limits.ts";
+import { messageOf } from "../../../core/text/error-text.ts";
 import { utf8Bytes } from "../../../core/text/utf8.ts";
 import { quote } from "../../promql/parser/quoted-text.ts";
 import { FunctionError } from "./go-comparison.ts";
@@ -259,7 +260,7 @@ class TemplateExpansion {
       return known.call(values, this.#world);
     } catch (error) {
       if (error instanceof TemplateError) throw error;
-      throw this.#fault(command, `error calling ${name}: ${error instanceof Error ? error.message : String(error)}`);
+      throw this.#fault(command, `error calling ${name}: ${messageOf(error)}`);
     }
   }
 

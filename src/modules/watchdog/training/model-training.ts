@@ -2,7 +2,6 @@
  * Gives engines the models of their services: what is stored, or else a new one, trained elsewhere on stored history. One service after another, those with a
  * stored model first; whoever finds no place, or whose training fails, asks again later. It runs beside the steps of the coordinator.
  */
-
 import { StoreError } from "../../../adapters/storage/key-value-store.ts";
 import { SERVICE_MODEL_AGE_MS_MAX, SERVICE_VECTORS_MAX, SERVICE_VECTORS_MIN } from "../../../core/config/limits.ts";
 import { TRAINING_READ_MS, TRAINING_READ_SHARE } from "../../../core/config/pace-limits.ts";
@@ -18,6 +17,7 @@ import type {
   ShadowModelMessage,
 } from "../../../core/protocol/engine-control.ts";
 import { decodeServiceRow, encodeServiceRow, type ServiceRow, serviceHash, servicePage } from "../../../core/protocol/service-rows.ts";
+import { messageOf } from "../../../core/text/error-text.ts";
 import type { TrainingResult } from "../../../domain/detection/multivariate/service-training.ts";
 import type { Stretch } from "../../../domain/detection/multivariate/strange-stretches.ts";
 import type { TrainingInput } from "../../../domain/detection/multivariate/training-input.ts";
@@ -199,9 +199,7 @@ export class ModelTraining {
     } catch (error) {
       if (this.#dependencies.isStopping()) return;
       counters.add("trainingFailures", 1);
-      log(
-        `a model of the service ${key} was not trained: ${error instanceof Error ? error.message : String(error)}; it is tried again in an hour`,
-      );
+      log(`a model of the service ${key} was not trained: ${messageOf(error)}; it is tried again in an hour`);
       return this.#report(wanted, { dueMs: trainedMs + FAILED_RETRY_MS });
     } finally {
       counters.add("trainingSeconds", (monotonicMs() - startMs) / 1000);
