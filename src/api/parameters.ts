@@ -1,7 +1,6 @@
 // The query parameters that endpoints share, as schemas from text to value. An issue carries the error code in `params.code`.
-
 import { z } from "zod";
-import { ownMember } from "../core/collections/own-member.ts";
+import { isObject, ownMember } from "../core/collections/own-member.ts";
 import { COUNT_BUCKETS_MAX } from "../core/config/interface-limits.ts";
 import { IDENTITY_BYTES_MAX, JSON_DEPTH_MAX, NAME_BYTES_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX } from "../core/config/limits.ts";
 import type { Attributes } from "../core/protocol/coordinator-frame.ts";
@@ -182,8 +181,7 @@ function readAttributes(text: string): string | undefined {
   if (isLongerThan(text, IDENTITY_BYTES_MAX)) return undefined;
   const decoded = decodeJson(text);
   const value = decoded.ok ? decoded.value : null;
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject && isShallow(value, JSON_DEPTH_MAX) ? canonicalAttributes(value as Attributes) : undefined;
+  return isObject(value) && isShallow(value, JSON_DEPTH_MAX) ? canonicalAttributes(value as Attributes) : undefined;
 }
 
 /** Whether brackets nest at most `levels` deep; canonical JSON is made by recursion. */

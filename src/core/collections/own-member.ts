@@ -1,5 +1,10 @@
-// Members of plain objects by names that somebody else has chosen: a header, a label, a secret. `constructor`, `toString` and `__proto__` are names as others are;
+// Plain objects, as decoded JSON has them, and their members by names that somebody else has chosen: a header, a label, a secret. `constructor`, `toString` and `__proto__` are names as others are;
 // what stands in Object.prototype is never an answer. `make check` refuses other reads and writes by any name (scripts/record-reads.mjs).
+
+/** Returns true for an object of decoded JSON, and not for an array or null. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
 /** Member of an object by any name; undefined where it has none of its own. */
 export function ownMember<T extends object>(record: T | null | undefined, name: string): T[keyof T] | undefined {

@@ -1,6 +1,6 @@
 // What one entity of a Backstage catalog says of a service: a Component's owner. https://backstage.io/docs/features/software-catalog/descriptor-format
 // The owner of a Backstage entity: [<kind>:][<namespace>/]<name>. https://backstage.io/docs/features/software-catalog/references
-import { ownMember } from "../../core/collections/own-member.ts";
+import { isObject, ownMember } from "../../core/collections/own-member.ts";
 import type { RoutingKey } from "../labels/service-label.ts";
 import { isName } from "../series/name-rule.ts";
 
@@ -38,15 +38,9 @@ export interface ComponentLabel {
 /** Characters of what is shown of an entity that is skipped. */
 const SHOWN_CHARACTERS = 120;
 
-type Entity = Readonly<Record<string, unknown>>;
-
-function isEntity(value: unknown): value is Entity {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** A member of the object itself: "__proto__" is a name like any other. */
 function member(value: unknown, name: string): unknown {
-  return isEntity(value) ? ownMember(value, name) : undefined;
+  return isObject(value) ? ownMember(value, name) : undefined;
 }
 
 function shownText(value: unknown): string | null {
@@ -59,7 +53,7 @@ export function readEntity(entity: unknown): ComponentLabel | SkippedEntity {
   const metadata = member(entity, "metadata");
   const name = member(metadata, "name");
   const skip = (reason: SkipReason, message: string) => ({ reason, message, kind: shownText(kind), name: shownText(name) });
-  if (!isEntity(entity) || typeof kind !== "string") return skip("not_an_entity", "is no entity: it needs kind, metadata and spec");
+  if (!isObject(entity) || typeof kind !== "string") return skip("not_an_entity", "is no entity: it needs kind, metadata and spec");
   if (kind.toLowerCase() !== "component")
     return skip("other_kind", `is of kind ${JSON.stringify(shownText(kind))}; only components are services`);
   if (typeof name !== "string" || name === "") return skip("missing_name", "has no metadata.name, which would be its service_id");

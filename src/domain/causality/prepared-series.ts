@@ -1,7 +1,7 @@
 // What is done to series before causes are looked for among them: seasons and trends correlate everything with everything, one outlier outweighs a day, and
 // two wandering levels always seem to lead one another.
 import { DAY_MS, HOUR_MS } from "../../core/time/durations.ts";
-import { median } from "../detection/robust.ts";
+import { MAD_TO_SD, median } from "../detection/robust.ts";
 import { unitRootTest } from "../forecast/autocorrelation.ts";
 import { mean } from "../forecast/forecast-method.ts";
 import { leastSquares } from "../forecast/linear-system.ts";
@@ -20,7 +20,6 @@ const HOURS_MIN = 6;
 const HOURLY_P_MAX = 1e-6;
 /** Values are clipped at so many robust standard deviations. */
 const CLIP_SD = 5;
-const MAD_TO_SD = 1.4826;
 /** A series whose unit root is not refuted at this level is differenced. */
 const UNIT_ROOT_P_MAX = 0.0001;
 const UNIT_ROOT_LAGS = 4;

@@ -2,6 +2,7 @@
 // moment gets the verdict that it had. For moments of which nothing was written down, since there was nothing to tell.
 import { BoundedMap } from "../../core/collections/bounded-map.ts";
 import { EVENT_FLAG_AFTER_GAP, EVENT_FLAG_CONSTANT, EVENT_FLAG_RESET, EVENT_OPEN, EVENT_UPDATE } from "../../core/layout/kernel-event.ts";
+import { SD_MIN, SD_RELATIVE_MIN } from "../../core/layout/sd-floors.ts";
 import { StreamOracle } from "./stream-oracle.ts";
 import { fillThresholdTables, levelsFor, THRESHOLD_TABLE_VALUES } from "./thresholds.ts";
 import { type Verdict, zScoreVerdict } from "./verdict.ts";
@@ -49,7 +50,7 @@ export function momentVerdict(times: Float64Array, values: Float64Array, atMs: n
   const declared = oracle.isOpen || events.some(({ kind }) => kind === EVENT_OPEN || kind === EVENT_UPDATE);
   const judged = events.find((event) => event.count > 0);
   const rawSd = count > 1 ? Math.sqrt(m2 / (count - 1)) : 0;
-  const sd = judged?.sd ?? Math.max(rawSd, 1e-9, 1e-3 * Math.abs(mean));
+  const sd = judged?.sd ?? Math.max(rawSd, SD_MIN, SD_RELATIVE_MIN * Math.abs(mean));
   const flags = judged?.flags ?? 0;
   const verdict = zScoreVerdict({
     value,

@@ -1,13 +1,9 @@
-// Median, median absolute deviation and the robust z-score (Iglewicz & Hoaglin 1993), always finite.
+// Median, median absolute deviation and mean deviation of values, and what they are of a normal (Iglewicz & Hoaglin 1993).
 import { selectPlace } from "../../core/collections/selection.ts";
 
-/** Median absolute deviation of a normal, in standard deviations: its 75 % quantile, 0.6745. */
-const MAD_OF_NORMAL = 1 / 1.4826022185056018;
-/** Standard deviation of a normal, in mean absolute deviations: sqrt(pi / 2). */
-const SD_PER_MEAN_DEVIATION = 1.253314;
-const SD_MIN = 1e-9;
-const SD_RELATIVE_MIN = 1e-3;
-const Z_MAX = 99;
+/** Standard deviations of a normal per median absolute deviation, and per mean absolute deviation: sqrt(pi / 2). */
+export const MAD_TO_SD = 1.4826;
+export const SD_PER_MEAN_DEVIATION = 1.2533;
 
 /** Location and spreads of a sample, all 0 for an empty one. */
 export interface RobustStatistics {
@@ -35,13 +31,4 @@ export function robustStatistics(values: ArrayLike<number>): RobustStatistics {
   const deviations = Float64Array.from(values, (value) => Math.abs(value - center));
   const meanDeviation = deviations.length === 0 ? 0 : deviations.reduce((sum, deviation) => sum + deviation, 0) / deviations.length;
   return { median: center, mad: median(deviations), meanDeviation };
-}
-
-/** 0.6745 (x - median) / MAD; without MAD by the mean deviation, without that by the floors of the standard deviation. Within +-99. */
-export function robustZ(value: number, statistics: RobustStatistics): number {
-  const { median: center, mad, meanDeviation } = statistics;
-  const floor = Math.max(SD_MIN, SD_RELATIVE_MIN * Math.abs(center));
-  const sd = mad > 0 ? mad / MAD_OF_NORMAL : meanDeviation > 0 ? SD_PER_MEAN_DEVIATION * meanDeviation : floor;
-  const z = (value - center) / sd;
-  return Number.isNaN(z) ? 0 : Math.min(Z_MAX, Math.max(-Z_MAX, z));
 }

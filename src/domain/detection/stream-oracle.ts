@@ -18,6 +18,7 @@ import {
   TABLE_LEVEL_OPEN,
   TABLE_LEVEL_STRONG,
 } from "../../core/layout/kernel-event.ts";
+import { SD_MIN, SD_RELATIVE_MIN } from "../../core/layout/sd-floors.ts";
 import { beginningOf, countedAfterFall, startAfter } from "../distribution/counting-start.ts";
 import { EpisodeOracle, type OracleEvent, type OracleSample, type OracleScore } from "./episode-oracle.ts";
 import { type Fate, limited, OracleWindow } from "./oracle-window.ts";
@@ -286,7 +287,7 @@ export class StreamOracle {
 
   #score(value: number): OracleScore {
     const { count, mean, m2 } = this.#window.statistics;
-    const floor = Math.max(1e-9, 1e-3 * Math.abs(mean), this.#resolution / Math.sqrt(12));
+    const floor = Math.max(SD_MIN, SD_RELATIVE_MIN * Math.abs(mean), this.#resolution / Math.sqrt(12));
     if (m2 !== 0) {
       const sd = Math.max(Math.sqrt(m2 / (count - 1)), floor);
       return { mean, sd, ratio: within((limited(value) - mean) / sd, 1e9), count, constant: false, departs: false };

@@ -1,6 +1,6 @@
 // History without what stands alone in it: a value, or two or three in a row, that fit neither what is near them nor the same time of another cycle say nothing of
 // what comes, and least of all at the end, where every method begins.
-import { median } from "../detection/robust.ts";
+import { MAD_TO_SD, median } from "../detection/robust.ts";
 
 /** Longest run that is odd; what lasts longer is a level. */
 const RUN_MAX = 3;
@@ -9,7 +9,6 @@ const NEAR = 6;
 const LINE = 12;
 /** Distance, in robust standard deviations of a step, from which on a value does not fit. */
 const ODD_SCALES = 8;
-const MAD_TO_SD = 1.4826;
 /** Least scale of a step, as a share of the values' magnitude. */
 const SCALE_MIN = 1e-3;
 /** Where more than this share is odd, the series is so: bursts, or counts that are mostly zero. */

@@ -3,8 +3,9 @@
 //   {"series": [{"service_id", "metric_name", "attributes": {}, "kind": "gauge" | "counter", "scope": {"name", "metric_name"}, "samples": [[ms, value], ...]}]}
 //
 // `scope`, and a third member of a counter's sample, the ms at which counting began, are what `vedette import` says of a series that it has read from an OTLP file.
+import { isObject } from "../../core/collections/own-member.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
-import { isObject, type JsonObject } from "../otlp/json-values.ts";
+import type { JsonObject } from "../otlp/json-values.ts";
 import type { MetricScope } from "../series/metric-scope.ts";
 import { isName } from "../series/name-rule.ts";
 import { COUNTER, type HistoryCollector, HistoryError } from "./history-collector.ts";

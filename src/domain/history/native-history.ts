@@ -3,8 +3,8 @@
  * numbers but `sides` as text. The answer says neither schema nor kind, so both are found from the whole series.
  * https://prometheus.io/docs/prometheus/latest/querying/api/#native-histograms
  */
+import { isObject } from "../../core/collections/own-member.ts";
 import { BUCKETS_MAX, type Distribution, EMPTY_DISTRIBUTION, type ExponentialBuckets } from "../distribution/distribution.ts";
-import { isObject } from "../otlp/json-values.ts";
 import { numberOfJson } from "./history-samples.ts";
 
 /** Values in (lower, upper], or with other ends where `sides` says so: it matters only to the zero bucket, which holds both its ends. */

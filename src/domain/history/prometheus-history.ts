@@ -1,8 +1,8 @@
 // History as Prometheus answers `query` and `query_range`: series by their labels, with samples ("values", "value"), native histograms ("histograms",
 // "histogram"), or both.
-import { ownMember } from "../../core/collections/own-member.ts";
+import { isObject, ownMember } from "../../core/collections/own-member.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
-import { isObject, type JsonObject } from "../otlp/json-values.ts";
+import type { JsonObject } from "../otlp/json-values.ts";
 import { flagsOfSeries } from "../series/classification.ts";
 import { canonicalAttributes, nameOfLabels, serviceLabelNumber } from "../series/stream-identity.ts";
 import { COUNTER, type HistoryCollector, type HistoryName } from "./history-collector.ts";

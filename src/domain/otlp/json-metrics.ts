@@ -1,11 +1,11 @@
 // Points of ExportMetricsServiceRequest in JSON.
+import { isObject } from "../../core/collections/own-member.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import {
   addAttributes,
   attempt,
   countOf,
   enumOf,
-  isObject,
   itemsOfJson,
   JsonItemError,
   type JsonObject,

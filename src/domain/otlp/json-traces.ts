@@ -1,14 +1,6 @@
 // Spans of ExportTraceServiceRequest in JSON.
-import {
-  type AttributedItem,
-  enumOf,
-  fractionalMillisecondsOf,
-  idOf,
-  isObject,
-  type RequestNames,
-  readItems,
-  textOf,
-} from "./json-values.ts";
+import { isObject } from "../../core/collections/own-member.ts";
+import { type AttributedItem, enumOf, fractionalMillisecondsOf, idOf, type RequestNames, readItems, textOf } from "./json-values.ts";
 import type { OtlpSpan, SpanItem } from "./otlp-items.ts";
 
 /** Names of the levels of a request of spans. */

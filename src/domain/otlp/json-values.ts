@@ -1,6 +1,6 @@
 // The JSON encoding of OTLP: lowerCamelCase names, int64 as string or number, hex ids, enums as integers (names are read too), unknown fields ignored.
 // https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
-import { ownMember, setMember } from "../../core/collections/own-member.ts";
+import { isObject, ownMember, setMember } from "../../core/collections/own-member.ts";
 import type { Attributes, AttributeValue } from "../../core/protocol/coordinator-frame.ts";
 import { type AttributeLoss, addLoss, keptAttributes } from "../series/kept-attributes.ts";
 import { NAMING_ATTRIBUTES } from "../series/stream-identity.ts";
@@ -14,10 +14,6 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A field has a value that its type does not have; the item it belongs to is refused. */
 export class JsonItemError extends Error {}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** An array, empty where absent; throws JsonItemError for anything else. */
 export function listOf(value: unknown, field: string): readonly unknown[] {

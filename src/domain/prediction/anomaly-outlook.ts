@@ -1,6 +1,5 @@
 // Which metrics of a service are about to leave their usual band: the forecast of each against what its history was like.
-
-import { robustStatistics } from "../detection/robust.ts";
+import { MAD_TO_SD, robustStatistics } from "../detection/robust.ts";
 import { logNormalTail, normalQuantile } from "../detection/tail-probability.ts";
 import { forecastSeries } from "../forecast/forecast.ts";
 import { seasonalAdjustment } from "../forecast/seasonal-adjustment.ts";
@@ -37,7 +36,6 @@ const CONFIDENCE_MIN = 0.3;
 const CONFIDENCE_SURE = 0.5;
 const PREDICTIONS_MAX = 10;
 const LEVEL = 0.95;
-const MAD_TO_SD = 1.4826;
 /** Least spread, as a share of the median's magnitude: a flat metric does not leave its band by a rounding. */
 const SPREAD_MIN = 1e-3;
 

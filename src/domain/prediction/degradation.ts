@@ -1,5 +1,5 @@
 // Metrics that get worse slowly: a trend that no single value shows, by medians of steps, tested against chance, relative to the metric's own size.
-import { median, robustStatistics } from "../detection/robust.ts";
+import { MAD_TO_SD, median, robustStatistics } from "../detection/robust.ts";
 import { seasonalAdjustment } from "../forecast/seasonal-adjustment.ts";
 import { senSlope, TREND_POINTS_MAX, trendTest } from "../saturation/trend.ts";
 
@@ -21,7 +21,6 @@ const CYCLES_MIN = 2;
 const P_MAX = 0.01;
 const POINTS_MIN = 8;
 const BAND_SD = 3;
-const MAD_TO_SD = 1.4826;
 const WEEK_MINUTES = 7 * 24 * 60;
 /** The change over the whole time, in robust standard deviations of what is left around the line. */
 const CHANGE_SD_MIN = 1;

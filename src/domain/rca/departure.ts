@@ -3,7 +3,7 @@
 // The scale is ln(1 + |z|), whose spread over quiet windows is nearly the same for light and for heavy tails, so that series can be compared.
 // Two ways to deviate, of which the smaller counts: from the mean of all windows (level), and from the value just before the window (change): a slow drift
 // has a level and no change, a noisy series a change and no level. About 1 us for 120 values.
-
+import { SD_MIN, SD_RELATIVE_MIN } from "../../core/layout/sd-floors.ts";
 import type { Departure } from "./evidence.ts";
 import { medianShift, PAST_VALUES_MIN } from "./median-shift.ts";
 
@@ -21,8 +21,6 @@ const USUAL_SCALE = { mean: USUAL_PEAK, spread: USUAL_SPREAD };
 const Z_MAX = 100;
 /** Standard deviations by which a value that leaves a constant is away. */
 const Z_OF_CONSTANT = 20;
-const SD_MIN = 1e-9;
-const SD_RELATIVE_MIN = 1e-3;
 
 /** Peaks of the windows at hand, so that a series makes no arrays of its own for them. */
 const WINDOWS_HELD = 64;

@@ -2,6 +2,8 @@
 // No outlier moves it, and no bound makes two large ones equal; but a short peak is not seen, so where history is long the largest deviation counts (departure.ts).
 // About 2 us for 60 values.
 import { selectPlace } from "../../core/collections/selection.ts";
+import { SD_MIN } from "../../core/layout/sd-floors.ts";
+import { MAD_TO_SD, SD_PER_MEAN_DEVIATION } from "../detection/robust.ts";
 import type { Departure } from "./evidence.ts";
 
 /** Fewer values before say nothing of what is usual. */
@@ -17,10 +19,7 @@ const USUAL_SPREAD = 0.3;
 const USUAL_Z = 0.648;
 /** From here on a series has departed. */
 const DEPARTED_MIN = 5;
-const MAD_OF_NORMAL = 1.4826;
-const SD_PER_MEAN_DEVIATION = 1.2533;
-const SD_MIN = 1e-9;
-const SD_RELATIVE_MIN = 5e-3;
+const SHIFT_SD_RELATIVE_MIN = 5e-3;
 /** Standard deviations by which a value that leaves a constant is away. */
 const Z_OF_CONSTANT = 20;
 const SHIFT_MAX = 100;
@@ -49,8 +48,8 @@ export function medianShift(past: Float64Array, now: Float64Array): Departure | 
   const meanDeviation = deviations / count;
   const mad = selectPlace(work, count, count >> 1);
   const isConstant = meanDeviation <= SD_MIN;
-  const spread = mad > 0 ? MAD_OF_NORMAL * mad : SD_PER_MEAN_DEVIATION * meanDeviation;
-  const scale = Math.max(spread, SD_MIN, SD_RELATIVE_MIN * Math.abs(centre));
+  const spread = mad > 0 ? MAD_TO_SD * mad : SD_PER_MEAN_DEVIATION * meanDeviation;
+  const scale = Math.max(spread, SD_MIN, SHIFT_SD_RELATIVE_MIN * Math.abs(centre));
   const shift = Math.max(-SHIFT_MAX, Math.min(SHIFT_MAX, (later - centre) / scale));
   // What had departed before counts by how much farther it went.
   const recent = middleOf(before[count - 3]!, before[count - 2]!, before[count - 1]!);

@@ -1,12 +1,12 @@
 // The curve along which a series fills: a Theil-Sen line over 12 hours or 90 minutes, a parabola where the fill clearly bends, and the cycle
 // that rides on it. All times in minutes relative to now.
 import { bestSplit } from "../detection/change-points.ts";
+import { MAD_TO_SD } from "../detection/robust.ts";
 import { type Cycle, cycleAt, findCycle } from "./cycle.ts";
 import { fitParabola, type Polynomial, residualsOf, valueAt } from "./least-squares.ts";
 import type { Points } from "./saturation-history.ts";
 import { medianInPlace, type SenSlope, senSlope, type TrendTest, trendTest, varianceInflation } from "./trend.ts";
 
-const MAD_TO_SD = 1.4826;
 /** Squared t of the bend at which a parabola replaces the line, after correction for autocorrelation. */
 const BEND_F_MIN = 16;
 /** Points farther from a first parabola than so many deviations are left out of the second. */

@@ -1,4 +1,5 @@
 // The telemetry record that a dead letter holds: as it stands, or put together again from the labels of a remote-write sample.
+import { isObject } from "../../core/collections/own-member.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { rfc3339OrNumber } from "../../core/time/rfc3339.ts";
@@ -28,8 +29,4 @@ export function recordOfDeadLetter(payload: unknown): unknown {
 export function serviceOfDeadLetter(payload: unknown): string | undefined {
   const record = recordOfDeadLetter(payload);
   return isObject(record) && typeof record.service_id === "string" ? record.service_id : undefined;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -5,7 +5,7 @@
  * from the record itself and from where senders put their own fields (`attributes`, `labels`, a `body` that is JSON text), so that `password` means all. A dotted name that
  * is one key (`user.email` as OpenTelemetry writes it) is found too.
  */
-import { ownMember } from "../../core/collections/own-member.ts";
+import { isObject, ownMember } from "../../core/collections/own-member.ts";
 
 /** Where senders put fields of their own. */
 const CONTAINERS = ["attributes", "resourceAttributes", "labels", "body"] as const;
@@ -48,10 +48,6 @@ export class FieldExclusions {
     }
     return stripped as T;
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** `value` with what the path names taken out of its member `name`. */

@@ -2,7 +2,7 @@
 // GET and POST /api/v1/config: the configuration of the caller's tenant as one document, without secrets, and its way back in.
 import type { BodyOf } from "../../api/endpoints.ts";
 import { done, type Outcome, refused } from "../../api/refusal.ts";
-import { setMember } from "../../core/collections/own-member.ts";
+import { isObject, setMember } from "../../core/collections/own-member.ts";
 import { JSON_ELEMENT_BYTES_MAX } from "../../core/config/body-limits.ts";
 import { CONFIGURATION_ENTRIES_PER_COMMIT } from "../../core/config/declaration-limits.ts";
 import { hash128 } from "../../core/hashing/hash128.ts";
@@ -291,7 +291,7 @@ async function writeGathered(
 /** The same text for the same content, whatever the order of members. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) =>
-    typeof member === "object" && member !== null && !Array.isArray(member)
+    isObject(member)
       ? Object.fromEntries(
           Object.entries(member)
             .filter(([, one]) => one !== null && one !== undefined)

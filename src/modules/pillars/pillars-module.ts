@@ -3,10 +3,10 @@
 import { openPage } from "../../api/page-token.ts";
 import { done, type Outcome } from "../../api/refusal.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
+import { maturityOf } from "../../domain/detection/gates/baseline-maturity.ts";
 import type { PillarValue } from "../../domain/pillars/pillar-value.ts";
 import { FAMILIES } from "../../domain/series/metric-family.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
-import { maturityOf } from "../series/series-handler.ts";
 import type { BookSources, NounModule } from "../state/noun-module.ts";
 import { inSlices, mapInSlices } from "../state/slices.ts";
 import { ServiceMapBook } from "./service-map-book.ts";
@@ -75,7 +75,7 @@ function scoreView({ pillar, value, members, score, history }: PillarValue, nowM
       contribution,
       deviations: deviationsView(deviations),
     })),
-    maturity: maturityOf(history.firstMs > 0 ? history.firstMs : null, nowMs),
+    maturity: maturityOf(history.firstMs > 0 ? history.firstMs : nowMs, nowMs),
     history_minutes: history.observations(nowMs),
     updated_at: score === undefined ? null : formatRfc3339(score.updatedMs),
   };

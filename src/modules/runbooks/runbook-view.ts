@@ -1,5 +1,6 @@
 // Runbooks and their runs as clients see them: what is secret is `***`.
 import { createHmac } from "node:crypto";
+import { isObject } from "../../core/collections/own-member.ts";
 import { RUNBOOK_APPROVAL_MS_MAX } from "../../core/config/runbook-limits.ts";
 import { HIDDEN } from "../../core/text/secret.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
@@ -23,13 +24,9 @@ export interface DigestState {
 export function contentDigest({ pageSecret }: DigestState, runbook: Runbook): string {
   const { name, match, dryRun, approvalRequired, auto, steps, secrets } = runbook;
   const content = JSON.stringify({ name, match, dryRun, approvalRequired, auto, steps, secrets }, (_, value: unknown) =>
-    isRecord(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value,
+    isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value,
   );
   return createHmac("sha256", pageSecret).update(`runbook ${content}`).digest("hex").slice(0, DIGEST_DIGITS);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A runbook, with why it does not run now. */

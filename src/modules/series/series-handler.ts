@@ -2,17 +2,14 @@
 import { openPage } from "../../api/page-token.ts";
 import { done, type Outcome } from "../../api/refusal.ts";
 import type { SeriesDataAnswer, SeriesDataQuery, SeriesKey, SeriesQuery, SeriesSummary } from "../../core/protocol/engine-control.ts";
-import { HOUR_MS } from "../../core/time/durations.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
+import { maturityOf } from "../../domain/detection/gates/baseline-maturity.ts";
 import { countsByType, type MetricType } from "../../domain/series/metric-metadata.ts";
 import { compareSeriesKeys, seriesKey } from "../../domain/series/series-order.ts";
 import type { SeriesPage } from "../engines/engine-client.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { coldSeries, coldSeriesData } from "./cold/cold-series.ts";
 import type { SeriesContext } from "./series-context.ts";
-
-const YOUNG_MS = 24 * HOUR_MS;
-const SETTLING_MS = 7 * 24 * HOUR_MS;
 
 /** A page of series. */
 export async function listSeries(context: SeriesContext, request: QueryRequest<"series">): Promise<Outcome<unknown>> {
@@ -103,7 +100,7 @@ function seriesView(context: SeriesContext, summary: SeriesSummary) {
     samples: summary.samples,
     last_value: summary.lastValue,
     last_timestamp: summary.lastTimeMs === null ? null : formatRfc3339(summary.lastTimeMs),
-    maturity: maturityOf(summary.firstTimeMs, context.nowMs()),
+    maturity: maturityOf(summary.firstTimeMs ?? context.nowMs(), context.nowMs()),
     ended: summary.ended,
     type: metadata === undefined ? null : typeOfSeries(metadata.type, summary),
     unit: metadata?.unit ?? null,
@@ -114,11 +111,4 @@ function seriesView(context: SeriesContext, summary: SeriesSummary) {
 function typeOfSeries(told: MetricType, { metricName, kind }: SeriesSummary): MetricType {
   const counts = countsByType(metricName, told);
   return counts === undefined || counts === (kind === "counter") ? told : kind;
-}
-
-/** Tier of rule 1.1.13; a series whose beginning is not known counts as young. */
-export function maturityOf(firstTimeMs: number | null, nowMs: number): "young" | "settling" | "mature" {
-  const ageMs = firstTimeMs === null ? 0 : nowMs - firstTimeMs;
-  if (ageMs < YOUNG_MS) return "young";
-  return ageMs < SETTLING_MS ? "settling" : "mature";
 }

@@ -3,8 +3,8 @@ import { openPage, type PagePosition } from "../../api/page-token.ts";
 import { done, type Outcome } from "../../api/refusal.ts";
 import type { ListedService } from "../../core/protocol/service-list.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
+import { maturityOf } from "../../domain/detection/gates/baseline-maturity.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
-import { maturityOf } from "../series/series-handler.ts";
 import { servicesOf } from "./service-list.ts";
 import { type OpenState, openStates, openView, placeKey, rankOf } from "./service-state.ts";
 import type { ServicesContext } from "./services-context.ts";
@@ -77,7 +77,7 @@ function view(context: ServicesContext, tenant: string, { service, state }: Row)
     service_id: serviceId,
     environment,
     team: teamOf(context, tenant, serviceId),
-    maturity: maturityOf(firstMs === 0 ? null : firstMs, context.nowMs()),
+    maturity: maturityOf(firstMs || context.nowMs(), context.nowMs()),
     streams,
     ...openView(state),
     last_sample: lastMs === 0 ? null : formatRfc3339(lastMs),

@@ -3,7 +3,7 @@
  * also says where a value ends. What is read is looked at member by member before anything trusts it: a value of another version or another form names its table
  * and member, and the read that met it ends; a start leaves the row out (loop/start-without-rows.ts), or ends where its version is another.
  */
-import { ownMember } from "../../core/collections/own-member.ts";
+import { isObject, ownMember } from "../../core/collections/own-member.ts";
 
 const VERSION = 1;
 const encoder = new TextEncoder();
@@ -84,10 +84,6 @@ export function object<T>(members: MemberChecks<T>): FieldCheck<T> {
 
 export function either<A, B>(one: FieldCheck<A>, other: FieldCheck<B>): FieldCheck<A | B> {
   return (value) => one(value) || other(value);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function firstBad(value: Record<string, unknown>, checks: ReadonlyArray<readonly [string, FieldCheck<unknown>]>): string | undefined {

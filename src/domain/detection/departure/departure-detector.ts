@@ -1,12 +1,14 @@
 // Whether a value is worth a page: how improbable it is for this series, by the series' own tail at its own interval, how large in units that matter, and whether the
 // series does so as a rule. One value is enough where the noise is known. A departure goes on until it is over, or has lasted so long that it is the new level.
+import { SD_MIN, SD_RELATIVE_MIN } from "../../../core/layout/sd-floors.ts";
 import { DAY_MS, HOUR_MS } from "../../../core/time/durations.ts";
+import { SD_PER_MEAN_DEVIATION } from "../robust.ts";
 import { RECENT_VALUES } from "../rolling/recent-values.ts";
 import { areFewByChance, countSd, NOTHING, ONE_EVENT_SD } from "./counted-values.ts";
 import { FarOnsets } from "./far-onsets.ts";
 import { type Departure, KNOWN_DEPARTURES_WORDS, KnownDepartures, type KnownReason, MORE_DEPARTURES_WORDS } from "./known-departures.ts";
 import { LEARNED_SEASON_WORDS, LearnedSeason } from "./learned-season.ts";
-import { LOCAL_LEVELS_WORDS, LocalLevels, mix, SD_PER_MEAN_DEVIATION } from "./local-levels.ts";
+import { LOCAL_LEVELS_WORDS, LocalLevels, mix } from "./local-levels.ts";
 import { hasShownLevel, hasStayed, isTaken } from "./new-level.ts";
 import { OWN_TAIL_WORDS } from "./own-tail.ts";
 import { OwnTails } from "./own-tails.ts";
@@ -31,8 +33,6 @@ const CREDIBLE_SHARE = 1.5; // up to which it is heard beside them
 const LONG_SD_SHARE = 0.2; // of that of all errors the sd is at least: series that are mostly still have bursts which are nothing new
 const LONG_WEIGHT = 1 / 3000;
 const LONG_CLIP = 6;
-const SD_RELATIVE_MIN = 1e-3;
-const SD_MIN = 1e-9;
 const STEP_SPREAD_SHARE = 0.1; // of a step to a level that it has had: its values may stray so there until they have shown what they do
 const SMALL_MOVE_SHARE = 0.05; // of what was expected: less is too small to matter, of a series that hardly strays
 const BRIEF_MS_MAX = 1.5 * HOUR_MS; // a habit of an hour may last so long, as `longer` says of minutes

@@ -1,8 +1,9 @@
 // A season of any period that a series shows: hourly jobs, duty cycles, saw-teeth. The period is found from the series' own crossings of its long mean: where
 // three in a row come equally far apart, that is the period, and each part of it gets a level and a spread of its own.
+import { SD_MIN, SD_RELATIVE_MIN } from "../../../core/layout/sd-floors.ts";
 import { HOUR_MS, MINUTE_MS } from "../../../core/time/durations.ts";
+import { SD_PER_MEAN_DEVIATION } from "../robust.ts";
 import type { RecentValues } from "../rolling/recent-values.ts";
-import { SD_PER_MEAN_DEVIATION } from "./local-levels.ts";
 
 /** Parts of a period. */
 const BINS_MAX = 32;
@@ -231,7 +232,7 @@ export class LearnedSeason {
     }
     this.#counts[bin] = count;
     const spread = this.#spreads[bin] as number;
-    const floor = Math.max(spread, 1e-3 * Math.abs(this.#levels[bin] as number), 1e-9);
+    const floor = Math.max(spread, SD_RELATIVE_MIN * Math.abs(this.#levels[bin] as number), SD_MIN);
     const most = count < BIN_UNCLIPPED ? Number.POSITIVE_INFINITY : BIN_CLIP * SD_PER_MEAN_DEVIATION * floor;
     const weight = Math.max(1 / count, BIN_WEIGHT);
     this.#levels[bin] = (this.#levels[bin] as number) + weight * Math.max(-2 * most, Math.min(2 * most, deviation));

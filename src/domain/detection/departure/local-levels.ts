@@ -1,6 +1,8 @@
 // What the next value should be, by several forecasts that run beside each other, and how far each is off as a rule: a slow and a quick level, both also of what
 // the hours of the day leave over. The one that has been off least speaks. Levels and spreads are M-estimates on the run (Huber 1964), so that an incident moves
 // neither soon.
+import { SD_MIN, SD_RELATIVE_MIN } from "../../../core/layout/sd-floors.ts";
+import { SD_PER_MEAN_DEVIATION } from "../robust.ts";
 
 const LEVELS = 4;
 const SLOW = 0;
@@ -18,10 +20,6 @@ const UNCLIPPED_VALUES = 20;
 const BETTER_SHARE = 0.95;
 /** Values stray from what is usual at their hour by at least this share of what they stray from the quick level: an hour's first day, at night, shows nothing of its noise by day. */
 const QUICK_SPREAD_SHARE = 0.7;
-/** Standard deviations of a normal per mean absolute deviation: sqrt(pi / 2). */
-export const SD_PER_MEAN_DEVIATION = 1.2533;
-const SPREAD_RELATIVE_MIN = 1e-3;
-const SPREAD_MIN = 1e-9;
 
 const SPREAD = LEVELS;
 const ERROR = 2 * LEVELS;
@@ -97,7 +95,7 @@ export class LocalLevels {
     words[COUNT] = (words[COUNT] as number) + 1;
     if (isOfHours && this.#areHoursBehind) this.#catchUp(value);
     words[COUNT + 1] = isOfHours ? this.#count(SLOW_OF_HOURS) + 1 : -this.#count(SLOW_OF_HOURS);
-    const errorUnit = Math.max(words[SPREAD] as number, SPREAD_RELATIVE_MIN * Math.abs(words[SLOW] as number), SPREAD_MIN, finest);
+    const errorUnit = Math.max(words[SPREAD] as number, SD_RELATIVE_MIN * Math.abs(words[SLOW] as number), SD_MIN, finest);
     const used = isOfHours ? LEVELS : SLOW_OF_HOURS;
     for (let i = 0; i < used; i++) this.#learn(i, value, SD_PER_MEAN_DEVIATION * ERROR_CLIP * errorUnit);
   }
@@ -125,7 +123,7 @@ export class LocalLevels {
     const deviation = value - (this.#forecasts[i] as number);
     const size = Math.abs(deviation);
     const share = 1 / count;
-    const sd = Math.max(SD_PER_MEAN_DEVIATION * (words[SPREAD + i] as number), SPREAD_RELATIVE_MIN * Math.abs(value), SPREAD_MIN);
+    const sd = Math.max(SD_PER_MEAN_DEVIATION * (words[SPREAD + i] as number), SD_RELATIVE_MIN * Math.abs(value), SD_MIN);
     words[ERROR + i] = mix(words[ERROR + i] as number, isClipped ? Math.min(size, errorMax) : size, Math.max(ERROR_WEIGHT, share));
     words[SPREAD + i] = mix(
       words[SPREAD + i] as number,

@@ -3,6 +3,7 @@
 // however far, says nothing of such a series, and neither does what goes on as it has begun: levels climb and settle while caches fill.
 import { BoundedMap } from "../../../core/collections/bounded-map.ts";
 import { LASTING_BASELINE_VALUES, LASTING_MS, LASTING_VALUES } from "../../../core/layout/episode-ends.ts";
+import { SD_MIN, SD_RELATIVE_MIN } from "../../../core/layout/sd-floors.ts";
 import { DAY_MS, MINUTE_MS } from "../../../core/time/durations.ts";
 import { median, robustStatistics } from "../robust.ts";
 import { studentQuantile } from "../tail-probability.ts";
@@ -20,8 +21,6 @@ export const YOUNG_CHANCE = 6e-5;
 /** What a series of which nothing is known strays by, relative to its level, and how many values that is worth. */
 const PRIOR_VARIATION = 0.2;
 const PRIOR_VALUES = 15;
-const SD_MIN = 1e-9;
-const SD_RELATIVE_MIN = 1e-3;
 /** Median step of independent values of a normal, in standard deviations, and the share of it from which on values scatter. */
 const MEDIAN_STEP = 0.954;
 const SCATTER_SHARE = 0.6;

@@ -1,10 +1,9 @@
 // The PCA companion: what a vector leaves over when the main directions of a service's history are taken out (Q), and how far it lies along them
 // (T2). Jackson & Mudholkar 1979 (Q), Hotelling 1947 (T2); both also as means of magnitudes, which one broken metric cannot rule alone.
+import { SD_MIN, SD_RELATIVE_MIN } from "../../../core/layout/sd-floors.ts";
 import type { EigenSolver } from "./symmetric-eigen.ts";
 
 const VARIANCE_KEPT = 0.9;
-const SCALE_MIN = 1e-9;
-const SCALE_RELATIVE_MIN = 1e-3;
 const EIGENVALUE_MIN = 1e-6;
 /** Least spread of a residual, in standard deviations of its column: finer is rounding. */
 const RESIDUAL_SPREAD_MIN = 0.05;
@@ -228,8 +227,8 @@ function columnScales(values: Float64Array, width: number, means: Float64Array):
     largest[j] = Math.max(largest[j] as number, Math.abs(values[i] as number));
   }
   return squares.map((sum, j) => {
-    const scale = Math.max(Math.sqrt((sum * width) / values.length), SCALE_RELATIVE_MIN * (largest[j] as number));
-    return scale <= SCALE_MIN ? 1 : scale;
+    const scale = Math.max(Math.sqrt((sum * width) / values.length), SD_RELATIVE_MIN * (largest[j] as number));
+    return scale <= SD_MIN ? 1 : scale;
   });
 }
 

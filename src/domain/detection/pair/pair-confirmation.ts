@@ -1,6 +1,8 @@
 // Whether a departure of a pair holds: the newest five values against a level that follows the last half hour and a robust spread that reaches hours back. A
 // lone outlier of correlated noise decays within them, an incident stays. It opens no anomaly; it says when people may be informed of one.
 // Level and spread are M-estimates on the run: deviations count with at most CLIP spreads (Huber 1964), so that an incident moves neither soon.
+import { SD_MIN, SD_RELATIVE_MIN } from "../../../core/layout/sd-floors.ts";
+import { SD_PER_MEAN_DEVIATION } from "../robust.ts";
 import type { RecentValues } from "../rolling/recent-values.ts";
 
 /** Numbers of state. */
@@ -21,12 +23,8 @@ const CLIP = 2.5;
 const STEP_CLIP = 4;
 /** Values until whose end nothing is clipped. */
 const UNCLIPPED_VALUES = 20;
-/** Standard deviations of a normal per mean absolute deviation: sqrt(pi / 2). */
-const SD_PER_MEAN_DEVIATION = 1.2533;
 /** The spread is at least this share of that of the whole history: series that are mostly still have bursts which are nothing new. */
 const HISTORY_SD_SHARE = 0.2;
-const SD_RELATIVE_MIN = 1e-3;
-const SD_MIN = 1e-9;
 
 /** Standard deviations of the least of four in five, of three and of two; of each of five that are equal to a twentieth of a step, which noise never is. */
 const SHIFT_ALONE = 5;

@@ -1,6 +1,7 @@
 // The slow detector of one pair of service and metric: long baselines beside the two hours of the streaming window. Each observation costs O(1).
 // Two families of evidence: the mean of the last hour against its own long history and against the hour of the day (shifts, ramps), and the
 // value, its short mean and its step against medians (spikes, in a past that holds anomalies itself).
+import { SD_RELATIVE_MIN } from "../../../core/layout/sd-floors.ts";
 import { HOUR_MS } from "../../../core/time/durations.ts";
 import { endOfDay, type KnownDays } from "../../calendar/known-days.ts";
 import {
@@ -41,8 +42,6 @@ const DEPARTURE_REST_MS_MAX = 5 * HOUR_MS;
 /** Values before which nothing opens (young baseline). */
 export const LEARNING_VALUES = 24;
 const SUPPORTED_LEVEL = 2.5 / 3.5;
-/** The sd that values have at least, relative to their level (decisions, section 2). */
-const SD_RELATIVE_MIN = 1e-3;
 /** A mean of n independent groups has Student's tail; at 3.5 its quantile is wider than the normal one by this / n (Cornish & Fisher). */
 const SMALL_SAMPLE = 3.3;
 

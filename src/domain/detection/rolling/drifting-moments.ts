@@ -1,4 +1,5 @@
 // Mean and variance that forget: exact until `memory` values, exponentially weighted from then on. Three numbers, O(1) a value.
+import { SD_MIN, SD_RELATIVE_MIN } from "../../../core/layout/sd-floors.ts";
 
 /** Numbers of state. */
 export const MOMENTS_WORDS = 3;
@@ -6,8 +7,6 @@ const COUNT = 0;
 const MEAN = 1;
 const VARIANCE = 2;
 const SCORED_FROM = 8;
-const SD_MIN = 1e-9;
-const SD_RELATIVE_MIN = 1e-3;
 
 /** Moments over caller-owned state of MOMENTS_WORDS numbers, all 0 at the start. */
 export class DriftingMoments {

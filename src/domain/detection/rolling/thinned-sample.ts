@@ -2,6 +2,7 @@
 // All values until the sample is full for the first time, every second one after that, and so on up to STRIDE_MAX, from where on the older
 // half is given up when it is full: the sample then reaches back 64 to 128 strides.
 import { selectPlace } from "../../../core/collections/selection.ts";
+import { SD_MIN, SD_RELATIVE_MIN } from "../../../core/layout/sd-floors.ts";
 
 /** Values held; 128 of them put the median within 0.11 standard deviations of the true one. */
 export const SAMPLE_VALUES = 128;
@@ -11,8 +12,6 @@ const STRIDE_MAX = 64;
 const SCORED_FROM = 5;
 /** Standard deviations of a normal per median absolute deviation. */
 const SD_PER_MAD = 1.4826;
-const SCALE_MIN = 1e-9;
-const SCALE_RELATIVE_MIN = 1e-3;
 const FLOAT_MAX = 3e38;
 
 const LENGTH = 0;
@@ -47,14 +46,14 @@ export class ThinnedSample {
   }
 
   /** (value - median) / scale with the scale from the MAD, of no less than `least`; 0 below 5 values. */
-  z(value: number, least = SCALE_MIN): number {
+  z(value: number, least = SD_MIN): number {
     if (this.length < SCORED_FROM) return 0;
-    return (value - this.median) / Math.max(SD_PER_MAD * this.mad, SCALE_RELATIVE_MIN * Math.abs(this.median), SCALE_MIN, least);
+    return (value - this.median) / Math.max(SD_PER_MAD * this.mad, SD_RELATIVE_MIN * Math.abs(this.median), SD_MIN, least);
   }
 
   /** value / scale for values that are magnitudes, whose median is their scale; 0 below 5 values. */
   ratio(magnitude: number): number {
-    return this.length < SCORED_FROM ? 0 : magnitude / Math.max(SD_PER_MAD * this.median, SCALE_MIN);
+    return this.length < SCORED_FROM ? 0 : magnitude / Math.max(SD_PER_MAD * this.median, SD_MIN);
   }
 
   add(value: number): void {

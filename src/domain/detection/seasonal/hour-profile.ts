@@ -1,7 +1,6 @@
 // What is usual at this hour: drifting means of the 24 hours of a working day and of a weekend's, pooled with those of any day. Times are of the clock on the wall. Weekends differ
 // from working days in most services, working days hardly from each other, and 48 means are learned in a week where 168 take a month.
-
-import { HOUR_MS } from "../../../core/time/durations.ts";
+import { DAY_MS, HOUR_MS } from "../../../core/time/durations.ts";
 
 const HOURS = 24;
 const ANY_DAY = 0;
@@ -11,7 +10,6 @@ const KINDS = 3;
 const PLACES = KINDS * HOURS;
 /** Numbers of state: means and counts as single precision, beside an sd that is never less than a thousandth of its mean. */
 export const HOUR_PROFILE_WORDS = PLACES;
-const DAY_MS = HOURS * HOUR_MS;
 /** 1970-01-01 was the fourth day of a week that begins with Sunday. */
 const EPOCH_WEEKDAY = 4;
 const SUNDAY = 0;

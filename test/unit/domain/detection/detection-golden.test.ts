@@ -2,8 +2,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { PROFILE_ENVIRONMENT } from "../../../../src/core/layout/stream-record.ts";
-import { median, robustStatistics, robustZ } from "../../../../src/domain/detection/robust.ts";
+import { median, robustStatistics } from "../../../../src/domain/detection/robust.ts";
 import { windowStatistics } from "../../../../src/domain/detection/welford.ts";
+import { robustZ } from "../../../support/recent-deviation.ts";
 import { ShardRig } from "../../../support/shard-rig.ts";
 
 interface WelfordCase {

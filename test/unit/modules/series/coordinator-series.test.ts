@@ -4,7 +4,6 @@ import { ratioForZ } from "../../../../src/domain/detection/thresholds.ts";
 import { windowStatistics } from "../../../../src/domain/detection/welford.ts";
 import { partitionOf } from "../../../../src/domain/placement/partition.ts";
 import { rangeOfMetric } from "../../../../src/domain/series/metric-range.ts";
-import { maturityOf } from "../../../../src/modules/series/series-handler.ts";
 import { chunkBlock } from "../../../support/chunk-block.ts";
 import { block, checkpoint, DAY_MS, episode, type FakeStream, Rig, record, START_MS, stream } from "../../../support/coordinator-rig.ts";
 import { sampleChunk } from "../../../support/sample-chunk.ts";
@@ -94,14 +93,6 @@ describe("the list of series", () => {
     expect((await rig.ask("series", { metric_name: "a", page_token })).body).toMatchObject({ error: "invalid_page_token" });
     for (const engine of rig.engines.slice(1, 2)) engine.isDead = true;
     expect(await rig.ask("series")).toMatchObject({ status: 503, body: { error: "overloaded" } });
-  });
-
-  it("knows the maturity of a baseline", () => {
-    expect(
-      [null, START_MS, START_MS - DAY_MS + 1, START_MS - DAY_MS, START_MS - 7 * DAY_MS + 1, START_MS - 7 * DAY_MS].map((first) =>
-        maturityOf(first, START_MS),
-      ),
-    ).toEqual(["young", "young", "young", "settling", "settling", "mature"]);
   });
 });
 

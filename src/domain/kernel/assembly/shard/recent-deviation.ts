@@ -1,5 +1,6 @@
 // How far a stream's newest values lie from those before them: the robust z of their median (test/support/recent-deviation.ts is the slow twin).
 // About 0.6 us for a full ring, and the misses of its 22 lines.
+import { SD_MIN, SD_RELATIVE_MIN } from "../../../../core/layout/sd-floors";
 import { SR_COUNT, SR_HEAD, SR_LAST_TIME, WINDOW_MAX } from "../../../../core/layout/stream-record";
 import { limited } from "./shard-statistics";
 import { intervalsOf, recordOf, valuesOf } from "./shard-table";
@@ -7,11 +8,9 @@ import { intervalsOf, recordOf, valuesOf } from "./shard-table";
 /** Values that a baseline needs, and the part of the ring that is always baseline, as a shift: 30 of 120. */
 const BASELINE_MIN: u32 = 12;
 const BASELINE_SHIFT: u32 = 2;
-/** Standard deviation of a normal, in median absolute deviations and in mean absolute deviations; its floors; the largest z. */
+/** Standard deviation of a normal, in median absolute deviations and in mean absolute deviations; the largest z. */
 const SD_PER_MAD: f64 = 1.4826022185056018;
 const SD_PER_MEAN_DEVIATION: f64 = 1.253314;
-const SD_MIN: f64 = 1e-9;
-const SD_RELATIVE_MIN: f64 = 1e-3;
 const Z_MAX: f64 = 99;
 
 const RECENT = memory.data(8 * WINDOW_MAX, 16);

@@ -6,6 +6,7 @@
 // OPEN ask for no confirmation: over OPEN once is declared, after a gap and out of a constant window too, but never what a reset covers.
 // A value that is far out waits beside the window for the next two, which it agrees with (declared) or does not (all enter). While an episode is open the
 // window stays what it was (shard-apart.ts): the episode ends by five values near that, or, once it has lasted, as the new level, with which the window begins anew.
+import { SD_MIN, SD_RELATIVE_MIN } from "../../../../core/layout/sd-floors";
 import {
   ACCEPTED_MS, ACCEPTED_VALUES, EXTREME_MOVE, EXTREME_SD, EXTREME_VALUES, LASTING_BASELINE_VALUES, LASTING_MS, LASTING_VALUES, NOTHING_ACCEPTED_MS, NOTHING_DIVISOR,
   SCATTER_BASELINE_VALUES, SCATTER_SHARE,
@@ -40,9 +41,6 @@ if (<u32>FLAG_OPERATION << OPERATION_TO_SET != 4 * <u32>LEVEL_BYTES || 1 << <u32
 export const SUSPECTS: u32 = FLAG_CONSTANT_SUSPECT_HIGH | FLAG_CONSTANT_SUSPECT_LOW;
 const DIRECTION_MASK: u32 = 0xffff;
 
-/** Floors of the standard deviation. */
-const SD_MIN: f64 = 1e-9;
-const SD_RELATIVE_MIN: f64 = 1e-3;
 /** Rounding to steps of 1 has this standard deviation: 1 / sqrt(12). */
 const STEP_SD: f64 = 0.28867513459481287;
 const CONSTANT_RELATIVE_MIN: f64 = 0.01;
