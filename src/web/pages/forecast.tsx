@@ -1,6 +1,5 @@
 // What is to come: trends that lead to a limit, anomalies that are likely, a metric's next values with their band, and which metric leads which.
 import { useState } from "preact/hooks";
-import { MINUTE_MS } from "../../core/time/durations.ts";
 import { useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
 import { Button, Empty, Head, Name, Panel, Shown, Tag } from "../parts/basics.tsx";
@@ -13,6 +12,8 @@ import { numberText, percentText, plural } from "../view/number-text.ts";
 import type { Causal, Degradation, Predictions } from "../view/shapes.ts";
 import { durationText } from "../view/time-text.ts";
 import { Listed } from "./listed.tsx";
+
+const MINUTE_MS = 60_000;
 
 export function Forecast() {
   const { service_id, metric, environment } = place.value.query;

@@ -1,6 +1,5 @@
 // The last day of a metric, and what it is expected to be ahead of now, with the band.
 import { useMemo } from "preact/hooks";
-import { DAY_MS } from "../../core/time/durations.ts";
 import { useAnswer } from "../client/answers.ts";
 import { now } from "../state/place.ts";
 import { chartPoints, forecastPoints } from "../view/chart-columns.ts";
@@ -9,6 +8,7 @@ import type { ForecastAnswer, SeriesData } from "../view/shapes.ts";
 import { Shown, When } from "./basics.tsx";
 import { Chart } from "./chart.tsx";
 
+const PAST_MS = 86_400_000;
 const PARTS = 400;
 
 export function ForecastChart({
@@ -25,7 +25,7 @@ export function ForecastChart({
   const answer = useAnswer<ForecastAnswer>("GET /api/v1/ml/forecast", {
     query: { service_id: serviceId, metric: metricName, environment },
   });
-  const since = useMemo(() => new Date(now.value - DAY_MS).toISOString(), []);
+  const since = useMemo(() => new Date(now.value - PAST_MS).toISOString(), []);
   const past = useAnswer<SeriesData>("GET /api/v1/series/data", {
     query: { service_id: serviceId, metric_name: metricName, environment, since, points: PARTS, resolution: "1m" },
   });
