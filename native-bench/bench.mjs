@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { compileBinaries, missingTool } from "./binaries.mjs";
 import { asPlaceholders, createContext } from "./context.mjs";
-import { minutesText, page, rowSection } from "./report.mjs";
+import { judgedLines, minutesText, missedText, page, rowSection } from "./report.mjs";
 import { resultFile } from "./result-file.mjs";
 import { OTHER_ROWS, ROWS } from "./rows/row-order.mjs";
 
@@ -55,10 +55,14 @@ async function main() {
     reports.push(await runRow(row, isLate ? { ...context, repeats: 1 } : context));
     const seconds = (performance.now() - startMs) / 1000;
     // After each row: a run that is broken off leaves what it has measured.
-    if (writes) writeResults(page(reports, { repeats, quick, command: commandLine(values, repeats), startedAt, seconds }), file);
+    if (writes)
+      writeResults(page(reports, { repeats, quick, command: commandLine(values, repeats), startedAt, seconds, rows: rows.length }), file);
     log(`${reports.length} of ${rows.length} rows in ${minutesText(seconds)}`);
   }
-  process.exitCode = reports.some(({ fault }) => fault !== undefined) ? 1 : 0;
+  const failed = reports.filter(({ fault }) => fault !== undefined).map(({ row }) => row.name);
+  if (failed.length > 0) console.log(`not measured: ${failed.join(", ")}`);
+  console.log(missedText(reports));
+  process.exitCode = failed.length > 0 || judgedLines(reports).missed.length > 0 ? 1 : 0;
 }
 
 function chooseRows({ only, quick }) {

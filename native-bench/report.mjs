@@ -16,13 +16,24 @@ import { BUSY } from "./turns.mjs";
  * @property {string[]} commands    command lines of its servers and programs
  */
 
+const MISSED = "**bar missed**";
+
 /** Says how a line stands to its bar and goal; "" for a line that is not judged. */
 export function verdict(/** @type {import("./turns.mjs").Line} */ { values, ratio, bar, goal, lowerIsBetter = false }) {
   if (bar === undefined && goal === undefined) return "";
   const middle = median(ratio?.values ?? values);
   const reaches = (mark) => mark !== undefined && (lowerIsBetter ? middle <= mark : middle >= mark);
   if (reaches(goal)) return "goal met";
-  return reaches(bar) ? "bar met" : "**bar missed**";
+  if (bar === undefined) return "goal missed";
+  return reaches(bar) ? "bar met" : MISSED;
+}
+
+/** How many lines of all rows have a bar, and which miss it: row and label. */
+export function judgedLines(/** @type {RowReport[]} */ reports) {
+  const lines = reports.flatMap(({ row, result }) => (result?.lines ?? []).map((line) => ({ row, line })));
+  const judged = lines.filter(({ line }) => line.bar !== undefined);
+  const missed = judged.filter(({ line }) => verdict(line) === MISSED);
+  return { judged: judged.length, missed: missed.map(({ row, line }) => `${row.name}: ${line.label}`) };
 }
 
 /** The table of one row in markdown. */
@@ -51,11 +62,12 @@ export function rowSection(/** @type {RowReport} */ { row, result, fault, second
 }
 
 /** The whole page. */
-export function page(/** @type {RowReport[]} */ reports, { repeats, quick, command, startedAt, seconds }) {
+export function page(/** @type {RowReport[]} */ reports, { repeats, quick, command, startedAt, seconds, rows }) {
   const versions = Object.values(SERVERS).flatMap(({ version }) => (version ? [`- ${version}`] : []));
   return [
     `# Benches of ${startedAt.toISOString().slice(0, 10)}`,
     `\`${command}\`, begun ${startedAt.toISOString().slice(11, 16)} UTC, took ${minutesText(seconds)}, commit ${commit()}.`,
+    ...brokenOff(reports, rows),
     [...machine(), ...versions].join("\n"),
     `Servers run on core 0, the sender on core 1, unless a row says otherwise. Contestants take turns, in some rows by rounds of seconds, repeats: ${repeats}${quick ? " (quick)" : ""}${repeatsNote(reports, repeats)}; each turn or repeat begins with an ` +
       "empty data folder; what a row calls left out is in no number of it. A ratio is of the two turns of one repeat. Every answer was 2xx and every " +
@@ -64,10 +76,22 @@ export function page(/** @type {RowReport[]} */ reports, { repeats, quick, comma
     ...busyWarning(reports),
     ...stolenWarning(reports),
     overview(reports),
+    missedText(reports),
     ...notMeasured(reports),
     ...reports.map(rowSection),
     ...times(reports, seconds),
   ].join("\n\n");
+}
+
+/** Stands in a page until its last row: what a run leaves that ends before. */
+function brokenOff(reports, rows) {
+  return reports.length === rows ? [] : [`**Broken off behind row ${reports.length} of ${rows}.**`];
+}
+
+/** Such as "3 of 40 bars are missed: ...". */
+export function missedText(/** @type {RowReport[]} */ reports) {
+  const { judged, missed } = judgedLines(reports);
+  return `${missed.length} of ${judged} bars are missed${missed.length === 0 ? "" : `: ${missed.join("; ")}`}.`;
 }
 
 /** Which rows ran less often. */

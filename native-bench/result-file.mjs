@@ -10,19 +10,24 @@ export function resultFile(folder, startedAt, { quick, exists = existsSync }) {
   }
 }
 
+/** Names of pages that are of no quick run, newest first. */
+export function pageNames(/** @type {string[]} */ names) {
+  const pages = names.flatMap((name) => {
+    const [, day, run = "1"] = /^(\d{4}-\d{2}-\d{2})(?:-(\d+))?\.md$/.exec(name) ?? [];
+    return day === undefined ? [] : [{ name, day, run: Number(run) }];
+  });
+  return pages.sort((a, b) => b.day.localeCompare(a.day) || b.run - a.run).map(({ name }) => name);
+}
+
 /**
- * The newest page of a run of all rows, and the commit that it was of; undefined where there is none. Runs of single rows, and quick ones, say little of the whole.
+ * The newest page of a run of all rows, and the commit that it was of; undefined where there is none. Runs that were broken off, of single rows, and quick ones, say little of the whole.
  * @param {(folder: string) => string[]} [list]
  * @param {(path: string) => string} [read]
  */
 export function lastWholePage(folder, list = (path) => readdirSync(path), read = (path) => readFileSync(path, "utf8")) {
-  const pages = list(folder).flatMap((name) => {
-    const [, day, run = "1"] = /^(\d{4}-\d{2}-\d{2})(?:-(\d+))?\.md$/.exec(name) ?? [];
-    return day === undefined ? [] : [{ name, day, run: Number(run) }];
-  });
-  pages.sort((a, b) => b.day.localeCompare(a.day) || b.run - a.run);
-  for (const { name } of pages) {
-    const [, command, commit] = /^`([^`]*)`, begun .* commit ([0-9a-f]{7,40})/m.exec(read(join(folder, name))) ?? [];
-    if (commit !== undefined && !/--only|--quick/.test(command)) return { name, commit };
+  for (const name of pageNames(list(folder))) {
+    const text = read(join(folder, name));
+    const [, command, commit] = /^`([^`]*)`, begun .* commit ([0-9a-f]{7,40})/m.exec(text) ?? [];
+    if (commit !== undefined && !/--only|--quick/.test(command) && !/^\*\*Broken off/m.test(text)) return { name, commit };
   }
 }

@@ -24,6 +24,7 @@ const steps = [
   { name: "listeners", command: ["node", "scripts/check-listeners.mjs"], judge: judgeListeners },
   { name: "lock", command: ["node", "scripts/check-lock.mjs"] },
   { name: "advisories", command: ["node", "scripts/check-advisories.mjs"], judge: judgeAdvisories },
+  { name: "quotes", command: ["node", "scripts/bench-quotes.mjs"], judge: judgeQuotes },
   { name: "links", command: ["node", "scripts/check-links.mjs"] },
   { name: "web sizes", command: ["node", "scripts/web-sizes.mjs"], judge: judgeSizes },
   { name: "records", command: ["node", "scripts/record-reads.mjs"] },
@@ -50,6 +51,10 @@ function judgeAdvisories(output) {
 
 function judgeListeners(output) {
   return { note: /^listeners: (.*)$/m.exec(output)?.[1] };
+}
+
+function judgeQuotes(output) {
+  return { note: /^quotes: (.*)$/m.exec(output)?.[1] };
 }
 
 function judgeSizes(output) {

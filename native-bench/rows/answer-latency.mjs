@@ -47,7 +47,7 @@ export const answerLatency = {
     const lines = [line("Vedette", "vedette")];
     if (present.includes(peer)) {
       lines.push(line("VictoriaMetrics", peer));
-      lines.push(ratioLine("Vedette / VictoriaMetrics", p99("vedette"), p99(peer), { bar: 0.5, goal: 0.2, lowerIsBetter: true }));
+      lines.push(ratioLine("Vedette / VictoriaMetrics", p99("vedette"), p99(peer), { note: "printed, not judged: wanted is 0.2" }));
     }
     return { lines, notMeasured };
   },

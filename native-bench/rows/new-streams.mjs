@@ -20,7 +20,7 @@ export const newStreams = {
     const lines = [line("Vedette", "vedette")];
     if (present.includes(peer)) {
       lines.push(line("VictoriaMetrics", peer));
-      lines.push(ratioLine("Vedette / VictoriaMetrics", rates("vedette"), rates(peer), { bar: 5, goal: 20 }));
+      lines.push(ratioLine("Vedette / VictoriaMetrics", rates("vedette"), rates(peer), { bar: 12, goal: 20 }));
     }
     return { lines, notMeasured };
   },

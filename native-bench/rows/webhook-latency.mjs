@@ -62,7 +62,7 @@ export const idle = {
           label: "resident memory of the idle server",
           values: of(({ ownMb }) => ownMb),
           unit: "MB",
-          bar: 180,
+          bar: 140,
           goal: 120,
           lowerIsBetter: true,
         },

@@ -20,6 +20,7 @@ it("the bench's guard compares with the newest page of all rows", () => {
     "r/2026-11-25-9.md": said("node native-bench/bench.mjs", "bbbbbbbb"),
     "r/2026-11-25-10.md": said("node native-bench/bench.mjs --repeats 3", "cccccccc"),
     "r/2026-11-26.md": said("node native-bench/bench.mjs --only neighbours --repeats 1", "dddddddd"),
+    "r/2026-11-27.md": `${said("node native-bench/bench.mjs --repeats 3", "ffffffff")}\n**Broken off behind row 27 of 41.**\n`,
     "r/quick-2026-11-27.md": said("node native-bench/bench.mjs --quick", "eeeeeeee"),
     "r/web-2026-11-27.md": "# Interface",
   };

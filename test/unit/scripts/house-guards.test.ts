@@ -101,4 +101,5 @@ describe("ceilings", () => {
 
 it("counts the words of a page as they are written", () => {
   expect(guards.pageWords("# One\n\n| two | three |\n")).toBe(7);
+  expect(guards.pageWords("One<!-- bench disk: a -->\nb=2 # bench disk: a b\n")).toBe(2);
 });
