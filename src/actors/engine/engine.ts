@@ -2,6 +2,7 @@
 // its shell (worker.ts, or a simulation) steps it, sleeps when a step had nothing to do, and delivers messages.
 import type { EngineMemory } from "../../adapters/shared-memory/engine-memory.ts";
 import type { InboxReader } from "../../adapters/shared-memory/inbox-ring.ts";
+import { ANOMALIES_PER_COMMIT_MAX } from "../../core/config/limits.ts";
 import { ARRIVAL_HISTORY } from "../../core/layout/row-frame.ts";
 import type { CrashPlace } from "../../core/protocol/crash-note.ts";
 import type { LogFlaw } from "../../core/protocol/data-fault.ts";
@@ -78,9 +79,10 @@ export class Engine {
     return moved || did;
   }
 
-  /** While logs are read nobody waits for a verdict: telling the coordinator of each costs as much as the rows. */
+  /** While logs are read nobody waits for a verdict: telling the coordinator of each costs as much as the rows. Of what is owed a commit's worth goes together. */
   #holdsBack(did: boolean): boolean {
-    return did && this.#phase === "recovering" && this.#outbox.waitingBytes < REPLAY_FLUSH_BYTES;
+    if (this.#phase === "recovering") return did && this.#outbox.waitingBytes < REPLAY_FLUSH_BYTES;
+    return this.#shard.owed.size > 0 && this.#outbox.frames < ANOMALIES_PER_COMMIT_MAX;
   }
 
   /** A stop that comes before the start is over leaves everything to the next one, as a kill would. */

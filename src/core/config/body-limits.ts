@@ -140,10 +140,10 @@ export const LARGE_BODIES_BYTES_PER_TENANT_MAX = LARGE_BODIES_WAITING_BYTES_MAX 
 /** Large bodies of one tenant that may wait: of half a megabyte and more each, so that their turns end within what a sender waits. */
 export const LARGE_BODIES_PER_TENANT_MAX = 8;
 
-/** News of episodes that an engine tells at once of a unit of work, each some 0.1 ms; of more it tells between others' bodies, for so long at a time. */
+/** News of episodes that an engine tells at once of a unit of work, each some 0.1 ms; of more it tells between others' bodies, for so long at a time, or a hundredth of their age. */
 export const OWED_REPORTED_AT_ONCE = 8;
 export const OWED_REPORTED_MS = 1;
 /** Those that wait in an engine, 300 bytes each: for one more another is told. */
 export const OWED_EPISODES_MAX = 4_096;
 /** After so long all are told, and whatever has waited for that has its turn. */
-export const OWED_WAIT_MS_MAX = 1_000;
+export const OWED_WAIT_MS_MAX = 3_000;

@@ -123,10 +123,11 @@ export class Lane {
 
   /** Records and verdicts go first: who was answered and asks finds them in the ring. */
   #release(): boolean {
-    this.#dependencies.outbox.flush();
     const answers = this.#dependencies.placement.takeAnswers();
-    if (answers.length > 0) this.#dependencies.answer(answers);
-    return answers.length > 0;
+    if (answers.length === 0) return false;
+    this.#dependencies.outbox.flush();
+    this.#dependencies.answer(answers);
+    return true;
   }
 
   /** Decodes one unit of work, commits it and hands it on; `noOther`: no body may begin. */

@@ -7,6 +7,9 @@ import type { ShardEvent } from "../../../domain/kernel/shard-events.ts";
 import type { StreamRecords } from "../../../domain/kernel/stream-records.ts";
 import type { Debt, UnitDebts } from "../unit/unit-debts.ts";
 
+/** Part of their age for which news is told at a time. */
+const OWED_AGE_SHARE = 100;
+
 interface Owed {
   readonly event: ShardEvent;
   readonly debt: Debt;
@@ -63,12 +66,13 @@ export class OwedEpisodes {
     else waiting.push(owed);
   }
 
-  /** Tells some, or all where they have waited for long; true while some are left. */
+  /** Tells some, more the longer they have waited; true while some are left. */
   reportSome(): boolean {
     if (this.#size === 0) return false;
     const { monotonicMs } = this.#dependencies;
     const startMs = monotonicMs();
-    const untilMs = startMs - this.#sinceMs > OWED_WAIT_MS_MAX ? Number.POSITIVE_INFINITY : startMs + OWED_REPORTED_MS;
+    const ageMs = startMs - this.#sinceMs;
+    const untilMs = ageMs > OWED_WAIT_MS_MAX ? Number.POSITIVE_INFINITY : startMs + Math.max(OWED_REPORTED_MS, ageMs / OWED_AGE_SHARE);
     do this.#reportNext();
     while (this.#size > 0 && monotonicMs() < untilMs);
     return this.#size > 0;
