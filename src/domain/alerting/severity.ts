@@ -5,8 +5,9 @@
  *
  *   effect    doublings
  *   ------    ---------
- *   a rise    log2 of times the usual. The usual is at least three standard deviations of the baseline, which ordinary values reach; of whole numbers about nothing at least 2: one of them is not many times none
- *   a fall    the same of how many times less it is; to nothing (a tenth) at least 2
+ *   a rise    log2 of times the usual. The usual is at least three standard deviations of the baseline, which ordinary values reach, or as much of what the series goes by
+ *             chance as its own tail has it, where the value is within that; of whole numbers about nothing at least 2: one of them is not many times none
+ *   a fall    the same of how many times less it is; to nothing (a tenth), where it does not go there by itself, at least 2
  *   a share   of what has an end (cpu_percent, pool_used_ratio) four times the share of the way to it; within a twentieth of its end at least 2
  *   success   what is left of it: the times of what fails
  *   together  of a service's metrics: log2 of the evidence in its bars
@@ -28,6 +29,7 @@
 import { BoundedMap } from "../../core/collections/bounded-map.ts";
 import { MINUTE_MS } from "../../core/time/durations.ts";
 import { type Tier, tierOfZ, tierRank } from "../detection/anomaly-score.ts";
+import { DEPARTURE_MIN } from "../detection/departure/departure-detector.ts";
 import { directionOfName } from "../detection/gates/direction.ts";
 import { kindOfName } from "../saturation/bounded-name.ts";
 import { familyOfMetric, nameWords } from "../series/metric-family.ts";
@@ -39,6 +41,8 @@ const MEDIUM_EFFECT = Math.log2(1.05);
 const HIGH_EFFECT = Math.log2(1.5);
 /** Standard deviations that the usual is at least: as far as ordinary values reach. */
 const USUAL_SD = 3;
+/** Share of how far a series goes by chance that ordinary values reach: these deviations, of those from which on single values depart. */
+const USUAL_REACH = USUAL_SD / DEPARTURE_MIN;
 /** Whole numbers where fewer than one is to be expected are counts, of which so many are usual. */
 const COUNTED = 1;
 const USUAL_COUNT = 2;
@@ -79,6 +83,8 @@ export interface Effect {
   readonly sd: number;
   /** Metrics together, by the evidence. */
   readonly isJoint: boolean;
+  /** How many times as far the series goes by chance, as its own tail has it; 0 where that is not known. */
+  readonly reaches: number;
   /** Streams of the pair that take part. */
   readonly streams: number;
   /** When it began. */
@@ -132,13 +138,14 @@ export function risesAtMs(weighed: Weighed, tier: Tier): number | null {
 }
 
 /** Doublings of the effect by itself. */
-function effectOf(metricName: string, { observed, expected, sd, isJoint }: Effect): number {
+function effectOf(metricName: string, { observed, expected, sd, isJoint, reaches }: Effect): number {
   if (isJoint) return Math.log2(Math.max(1, observed / sd));
   const end = endOf(metricName, expected);
   const { isSuccess, isErrors } = factsOf(metricName);
-  if (end !== undefined && isSuccess) return timesDoublings(end - observed, end - expected, sd);
+  const reach = reaches * Math.abs(observed - expected);
+  if (end !== undefined && isSuccess) return timesDoublings(end - observed, end - expected, sd, reach);
   if (end !== undefined && observed > expected && !isErrors) return wayDoublings(Math.min(1, observed / end), expected / end);
-  return timesDoublings(observed, expected, sd);
+  return timesDoublings(observed, expected, sd, reach);
 }
 
 /** The end that a share has by its name and by what is usual for it; undefined where it has none. */
@@ -153,15 +160,16 @@ function wayDoublings(observed: number, expected: number): number {
   return observed >= END_SHARE && expected < END_SHARE ? Math.max(AT_END, doublings) : doublings;
 }
 
-function timesDoublings(observed: number, expected: number, sd: number): number {
+function timesDoublings(observed: number, expected: number, sd: number, reach: number): number {
+  const ordinary = Math.max(USUAL_SD * sd, USUAL_REACH * reach);
   const isCount = Number.isInteger(observed) && Math.abs(expected) < COUNTED;
-  const usual = Math.max(Math.abs(expected), USUAL_SD * sd, isCount ? USUAL_COUNT : 0);
+  const usual = Math.max(Math.abs(expected), ordinary, isCount ? USUAL_COUNT : 0);
   if (usual === 0) return observed === 0 ? 0 : FROM_NOTHING;
   const isFall = observed * expected >= 0 && Math.abs(observed) < Math.abs(expected);
   if (!isFall) return Math.min(DOUBLINGS_MAX, Math.log2(1 + Math.abs(observed - expected) / usual));
-  const left = Math.max(Math.abs(observed), USUAL_SD * sd);
+  const left = Math.max(Math.abs(observed), ordinary);
   const doublings = Math.log2(Math.max(1, usual / left));
-  const isNothing = Math.abs(observed) <= NOTHING_SHARE * Math.abs(expected);
+  const isNothing = Math.abs(observed) <= NOTHING_SHARE * Math.abs(expected) && Math.abs(observed - expected) >= reach;
   return Math.min(DOUBLINGS_MAX, isNothing ? Math.max(AT_END, doublings) : doublings);
 }
 

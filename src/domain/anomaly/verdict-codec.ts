@@ -45,6 +45,7 @@ const WORDS = [
   "counts",
   "lasting",
   "extreme",
+  "own_reach",
 ] as const;
 const NUMBERS: ReadonlyMap<string, number> = new Map(WORDS.map((word, i) => [word, i + 1]));
 

@@ -31,6 +31,7 @@ export const GATE_REASONS = {
   constant_departure: "constant_departure_not_confirmed",
   persistence: "not_persistent",
   own_tail: "ordinary",
+  own_reach: "ordinary",
   long_baseline: "too_few_samples",
   lasting: "not_persistent",
   extreme: "not_persistent",
@@ -222,11 +223,12 @@ function zScoreGates(input: ZScoreInput, { z, center, isFew }: GateFigures): Gat
 }
 
 /** These let through, and hold nothing back. */
-function longBaselineGates(count: number, { values, evidence }: LongBaselineSays): Gate[] {
+function longBaselineGates(count: number, { values, evidence, reach }: LongBaselineSays): Gate[] {
   const gates: Gate[] = [];
   if (count < KNOWN_TAIL_VALUES && values >= KNOWN_TAIL_VALUES)
     gates.push({ name: "long_baseline", passed: true, value: values, limit: KNOWN_TAIL_VALUES });
   if (evidence !== undefined) gates.push({ name: "own_tail", passed: true, value: evidence.size, limit: evidence.bar });
+  if (reach !== undefined) gates.push({ name: "own_reach", passed: true, value: reach.size, limit: reach.bar });
   return gates;
 }
 

@@ -2,7 +2,7 @@
 
 import { type Anomaly, isLasting } from "../../anomaly/anomaly.ts";
 import { type Tier, tierRank } from "../../detection/anomaly-score.ts";
-import { HOLD_ENDS, LONG_BASELINE_GATE, OWN_TAIL_GATE } from "../../detection/departure/own-tail.ts";
+import { HOLD_ENDS, LONG_BASELINE_GATE, OWN_REACH, OWN_TAIL_GATE } from "../../detection/departure/own-tail.ts";
 import { type Effect, risesAtMs, severityOf } from "../severity.ts";
 import type { Alert } from "./alert.ts";
 import { familyOfDetector } from "./detector-family.ts";
@@ -18,6 +18,15 @@ interface VerdictNumbers {
   readonly gates?: unknown;
   readonly contributions?: unknown;
 }
+
+interface PassedNumbers {
+  readonly name?: unknown;
+  readonly value?: unknown;
+  readonly limit?: unknown;
+}
+
+/** What is nothing beside what the series does by itself, or to the other side of what was to be expected. */
+const REACHES_MAX = 100;
 
 /** Metrics that a finding on a service's metrics together is about: as many as its sentence names, each with a part of it that counts. */
 const NAMED_METRICS = 3;
@@ -115,11 +124,19 @@ function namedMetrics(contributions: unknown): string[] {
 function effectOf({ detector, verdict, streams, startedAtMs }: Anomaly): Effect | undefined {
   const family = familyOfDetector(detector);
   if (family !== "metric" && family !== "multivariate") return undefined;
-  const { observed, expected, upper, baseline } = (verdict ?? {}) as VerdictNumbers;
+  const { observed, expected, upper, baseline, gates } = (verdict ?? {}) as VerdictNumbers;
   const isJoint = family === "multivariate";
   const sd = isJoint ? upper : baseline?.sd;
   if (typeof observed !== "number" || typeof expected !== "number" || typeof sd !== "number") return undefined;
-  return { observed, expected, sd, isJoint, streams, startedAtMs, intervalMs: isJoint ? 0 : intervalOf(baseline) };
+  const reaches = isJoint ? 0 : reachesOf(gates);
+  return { observed, expected, sd, isJoint, reaches, streams, startedAtMs, intervalMs: isJoint ? 0 : intervalOf(baseline) };
+}
+
+/** How many times as far as the value the series goes by chance, as its own tail has it; 0 where that is not known. */
+function reachesOf(gates: unknown): number {
+  const known = Array.isArray(gates) ? (gates as readonly PassedNumbers[]).find(({ name }) => name === OWN_REACH) : undefined;
+  if (typeof known?.value !== "number" || typeof known.limit !== "number") return 0;
+  return known.value * REACHES_MAX > known.limit ? known.limit / known.value : REACHES_MAX;
 }
 
 /** Usual time between values of a baseline, in ms. */

@@ -46,7 +46,7 @@ export class PairFindings {
   }
 
   /** The detector's state, and what it says of it. */
-  get detector(): Pick<PairDetector, "state" | "isAtRest" | "baseline" | "count"> {
+  get detector(): Pick<PairDetector, "state" | "isAtRest" | "baseline" | "count" | "departure" | "isYoung"> {
     return this.#detector;
   }
 

@@ -1,5 +1,6 @@
 // One series under the detector of long baselines, as the Watchdog's cycles see it: in each cycle the values that have come by then and are old enough, taken
 // together by the minute, are observed (actors/engine/watchdog/pairs does so live).
+
 import { FLAG_COUNTER, WINDOW_MAX } from "../../../core/layout/stream-record.ts";
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { ConfirmedPair } from "../../../core/protocol/engine-control.ts";
@@ -8,6 +9,7 @@ import { countsEach } from "../../detection/departure/counted-values.ts";
 import type { LongBaselineSays } from "../../detection/departure/own-tail.ts";
 import { YOUNG_VALUES } from "../../detection/departure/young-departure.ts";
 import { warmUntil } from "../../detection/pair/instance-family.ts";
+import { reachOf } from "../../detection/pair/own-reach.ts";
 import type { PairVerdict } from "../../detection/pair/pair-finding.ts";
 import { type PairSurroundings, Z_THRESHOLD_DEFAULT } from "../../detection/pair/pair-surroundings.ts";
 import { groupWithPending } from "../../detection/rolling/observation-groups.ts";
@@ -122,7 +124,8 @@ export class PairTrack {
     const { groups: count, pending } = this.#group(place + 1);
     if (count === 0 && pending === undefined) return { values: known, evidence: undefined };
     const around = this.#aroundAt(this.#series.times[place] as number);
-    return { values: known, evidence: this.findings.foresee({ times: this.#times, values: this.#values, count, pending }, around, side) };
+    const evidence = this.findings.foresee({ times: this.#times, values: this.#values, count, pending }, around, side);
+    return { values: known, evidence, reach: evidence === undefined ? reachOf(this.findings.detector, side, around) : undefined };
   }
 
   /** Offer of what it has to leave to another instance. */

@@ -20,7 +20,7 @@ import type { ValueMoment } from "./value-moment.ts";
 import { ValueSteps } from "./value-steps.ts";
 import { isYoung, YOUNG_CHANCE, type YoungDeparture } from "./young-departure.ts";
 
-const DEPARTURE_MIN = 5.5; // standard deviations below which nothing is a departure, whatever the tail
+export const DEPARTURE_MIN = 5.5; // standard deviations below which nothing is a departure, whatever the tail
 export const DEPARTING_VALUES = 14; // before which nothing departs
 /** A departure is over after so many values in a row that are nearer than this share of the bar. */
 const NEAR_SHARE = 0.5;

@@ -75,7 +75,16 @@ describe("another problem of a firing service", () => {
 });
 
 describe("a metric that people know of as high", () => {
-  const effect = (observed: number) => ({ observed, expected: 10, sd: 0.5, isJoint: false, streams: 1, startedAtMs: START, intervalMs: 0 });
+  const effect = (observed: number) => ({
+    observed,
+    expected: 10,
+    sd: 0.5,
+    isJoint: false,
+    reaches: 0,
+    streams: 1,
+    startedAtMs: START,
+    intervalMs: 0,
+  });
   const latency = { metricName: "latency_ms", anomalyId: "slow", z: 8, explanation: "latency is 4 times the usual" };
   const rises = (rig: PagingRig, alertId: string | null, times: number, minute: number) =>
     told(rig, {

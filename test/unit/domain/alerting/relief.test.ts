@@ -5,7 +5,7 @@ import { PagingRig, PAGING_START_MS as START } from "../../../support/paging-rig
 const MINUTE = 60_000;
 const FULL = { detector: "saturation", metricName: "disk_used_percent", z: 3.5, explanation: "it is 94% of 100%" };
 const effect = (observed: number, expected: number) => ({
-  effect: { observed, expected, sd: 2, isJoint: false, streams: 1, startedAtMs: START, intervalMs: MINUTE },
+  effect: { observed, expected, sd: 2, isJoint: false, reaches: 0, streams: 1, startedAtMs: START, intervalMs: MINUTE },
 });
 
 describe("a resource that has room again", () => {

@@ -8,7 +8,17 @@ import { PagingRig, PAGING_START_MS as START } from "../../../support/paging-rig
 const MINUTE = 60_000;
 
 function effect(observed: number, expected: number, change: Partial<Effect> = {}): Effect {
-  return { observed, expected, sd: 0.05 * Math.abs(expected), isJoint: false, streams: 1, startedAtMs: START, intervalMs: 0, ...change };
+  return {
+    observed,
+    expected,
+    sd: 0.05 * Math.abs(expected),
+    isJoint: false,
+    reaches: 0,
+    streams: 1,
+    startedAtMs: START,
+    intervalMs: 0,
+    ...change,
+  };
 }
 
 /** Severity of a value of z 30, a minute after it began. */
@@ -78,6 +88,19 @@ describe("severity", () => {
     const noisy = (observed: number) => severity("queue_depth", observed, 1, { sd: 10 });
     expect([20, 35, 70, 90].map(noisy)).toEqual(["low", "medium", "medium", "high"]);
     expect(severity("queue_depth", 40, 10, { sd: 3 })).toBe("high");
+  });
+
+  it("of what a series does by itself is measured by that, however calm its last hours were", () => {
+    const within = (observed: number, reaches: number) => severity("queue_depth", observed, 1, { sd: 0.1, reaches });
+    expect([within(20, 0), within(20, 0.3), within(20, 1.2), within(20, 3), within(20, 100)]).toEqual([
+      "high",
+      "high",
+      "medium",
+      "low",
+      "low",
+    ]);
+    const fall = (reaches: number) => severity("requests", 0, 10, { sd: 1, reaches });
+    expect([fall(0), fall(0.9), fall(1.1), fall(100)]).toEqual(["high", "high", "low", "low"]);
   });
 
   it("does not grow by the values that an end waits for", () => {

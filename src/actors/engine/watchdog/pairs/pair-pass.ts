@@ -1,4 +1,5 @@
 // The pass over long baselines: gives the detector of each stream the values that came since its last pass, from the stream's ring, in order and none twice.
+
 import {
   LONG_BASELINE_STREAMS_PER_VISIT,
   LONG_BASELINE_UNCLAIMED_CYCLES,
@@ -15,6 +16,7 @@ import { YOUNG_VALUES, youngDeparture } from "../../../../domain/detection/depar
 import type { AcceptedLevels } from "../../../../domain/detection/pair/accepted-levels.ts";
 import type { Deployments } from "../../../../domain/detection/pair/deployments.ts";
 import { warmUntil } from "../../../../domain/detection/pair/instance-family.ts";
+import { reachOf } from "../../../../domain/detection/pair/own-reach.ts";
 import { hashNumber, PairArena } from "../../../../domain/detection/pair/pair-arena.ts";
 import { LEARNING_VALUES, PairDetector } from "../../../../domain/detection/pair/pair-detector.ts";
 import { PairEpisodes } from "../../../../domain/detection/pair/pair-episodes.ts";
@@ -242,7 +244,8 @@ export class PairPass implements WatchdogDetector {
     // Of a stream that no cycle has seen the ring is all that is known.
     if (isKnown) this.arena.load(pair);
     else new Uint8Array(this.#detector.state).fill(0);
-    return { values: known, evidence: this.#detector.foresee({ times: this.#times, values: this.#values, count, pending }, around, side) };
+    const evidence = this.#detector.foresee({ times: this.#times, values: this.#values, count, pending }, around, side);
+    return { values: known, evidence, reach: evidence === undefined ? reachOf(this.#detector, side, around) : undefined };
   }
 
   /** Takes history of a stream in that its ring holds, and judges none of it. Only once what is stored is here. */
