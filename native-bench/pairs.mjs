@@ -30,6 +30,7 @@ export const ROWS = {
     sending: { path: OTLP_TRACES_PATH, headers: OTLP_HEADERS, connections: 5, coldRequests: 150 },
   },
   anomalies: { burst: BURSTS.single },
+  "anomalies-at-once": { burst: BURSTS["at once"] },
   detection: { shape: "planted", size: { ...PLANTING, plants: PLANTS } },
 };
 

@@ -14,17 +14,19 @@ const HISTORY_RECORDS = 1_000;
 const SETTLE_MS = 2_000;
 /** A neighbour sends so often. */
 const NEIGHBOUR_MS = 25;
-/** Two servers that are compared take turns in so many slices, and what a slice has left to do is done within SLICE_REST_MS: what gathers does so for 100 ms. */
+/** Two servers that are compared take turns in so many slices, unless their burst says otherwise, and what a slice has left to do is done within SLICE_REST_MS: what gathers does so for 100 ms. */
 const SLICES = 10;
 const SLICE_REST_MS = 250;
 
 /**
  * How the values come. `anomalies` series get one value far from their history, `services` bear them; requests of `records` records each, `perSecond` of them.
- * @type {Record<string, {anomalies: number, services: number, records: number, perSecond: number}>}
+ * What comes at once is compared in slices of a request each, which are long in what they leave to do.
+ * @typedef {{anomalies: number, services: number, records: number, perSecond: number, slices?: number, sliceRestMs?: number}} Burst
+ * @type {Record<string, Burst>}
  */
 export const BURSTS = {
   single: { anomalies: 1_000, services: 100, records: 1, perSecond: 100 },
-  "at once": { anomalies: 2_000, services: 200, records: 1_000, perSecond: 1_000 },
+  "at once": { anomalies: 2_000, services: 200, records: 1_000, perSecond: 1_000, slices: 2, sliceRestMs: 3_000 },
   storm: { anomalies: 10_000, services: 1_000, records: 100, perSecond: 10 },
 };
 
@@ -39,7 +41,7 @@ export const BURSTS = {
 
 /**
  * @param {import("../context.mjs").Context} context
- * @param {{anomalies: number, services: number, records: number, perSecond: number}} burst
+ * @param {Burst} burst
  * @param {import("../context.mjs").StartOptions} [starting]
  * @returns {Promise<AnomalyCost>}
  */
@@ -65,17 +67,18 @@ export async function anomalyTurn(context, burst, starting) {
  * CPU milliseconds an anomaly of several servers that run at the same time and take turns of some 100 anomalies, ordinary values and far ones one after the other:
  * what the machine does meanwhile, and what a server still compiles, hits both sides of each difference. Of servers one after another, the ratio varied by two.
  * @param {ReadonlyArray<import("../context.mjs").Context>} contexts one a server
- * @param {{anomalies: number, services: number, records: number, perSecond: number}} burst
+ * @param {Burst} burst
  * @returns {Promise<number[]>} in the order of the contexts
  */
 export async function anomalySlices(contexts, burst) {
+  const { slices = SLICES } = burst;
   const sides = await Promise.all(contexts.map(async (context) => ({ ...(await startWithHistory(context, burst)), cpuMs: 0 })));
   try {
     const inTurns = (slice) => (slice % 2 === 0 ? sides : sides.toReversed());
-    for (let slice = 0; slice < SLICES; slice++) {
+    for (let slice = 0; slice < slices; slice++) {
       for (const side of inTurns(slice)) await sliceCpuMs(side, burst, { slice, step: HISTORY, draw: ordinary });
     }
-    for (let slice = 0; slice < SLICES; slice++) {
+    for (let slice = 0; slice < slices; slice++) {
       for (const side of inTurns(slice)) {
         side.cpuMs -= await sliceCpuMs(side, burst, { slice, step: HISTORY + 1, draw: ordinary });
         side.cpuMs += await sliceCpuMs(side, burst, { slice, step: HISTORY + 2, draw: far });
@@ -89,9 +92,9 @@ export async function anomalySlices(contexts, burst) {
 
 async function sliceCpuMs({ server, send, at }, burst, { slice, step, draw }) {
   const beforeMs = threadsCpuMs(server.pid);
-  const [from, to] = [slice, slice + 1].map((edge) => Math.round((edge * burst.anomalies) / SLICES));
+  const [from, to] = [slice, slice + 1].map((edge) => Math.round((edge * burst.anomalies) / (burst.slices ?? SLICES)));
   await sendStep(send, burst, { timestamp: at(step), draw, from, to });
-  await pause(SLICE_REST_MS);
+  await pause(burst.sliceRestMs ?? SLICE_REST_MS);
   return threadsCpuMs(server.pid) - beforeMs;
 }
 

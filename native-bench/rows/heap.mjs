@@ -47,6 +47,8 @@ export const heap = {
           label: "a cycle of the Watchdog",
           values: turns.map(({ cycleMB }) => cycleMB),
           unit: "MB",
+          bar: 20,
+          lowerIsBetter: true,
           note: `${shown(pairs)} series; one a minute unless set otherwise`,
         },
       ],

@@ -9,12 +9,12 @@ const METRICS = 20;
 const cycleMs = 5_000;
 /** Vectors of a model's training, a cycle apart. */
 const HISTORY = 300;
-const PAIRS = 9;
+const PAIRS = 5;
 const IDLE_CYCLES = 3;
 /** Of each metric in a cycle: what senders that tell every 15 s bring in one of a minute. */
 const VALUES = 4;
 /** Before the first pair, so that what is judged so seldom is compiled. */
-const WARM_CYCLES = 24;
+const WARM_CYCLES = 12;
 const services = { whole: 100, quick: 20 };
 const cyclesPerPair = { whole: 4, quick: 2 };
 const env = { WATCHDOG_INTERVAL_SECONDS: String(cycleMs / 1000), WATCHDOG_Z_SCORE_THRESHOLD: "10" };
@@ -31,7 +31,10 @@ export const shadowModels = {
     const count = services[size];
     const sides = { shadows: undefined, none: undefined };
     try {
-      for (const side of Object.keys(sides)) sides[side] = await preparedServer(context, count, side === "shadows");
+      // Both at the same time here too: most of it is waiting for cycles.
+      await allSettled(Object.keys(sides), async (side) => {
+        sides[side] = await preparedServer(context, count, side === "shadows");
+      });
       const values = { shadows: [], none: [] };
       for (let pair = 0; pair < PAIRS; pair++) {
         const order = pair % 2 === 0 ? ["shadows", "none"] : ["none", "shadows"];
@@ -41,10 +44,10 @@ export const shadowModels = {
       }
       const scored = await scoredBy(sides.shadows);
       const idle = {};
-      for (const [side, server] of Object.entries(sides)) {
+      await allSettled(Object.entries(sides), async ([side, server]) => {
         const us = await cpuUs(server.pid, () => pause(IDLE_CYCLES * cycleMs));
         idle[side] = us / (IDLE_CYCLES * count * METRICS * VALUES);
-      }
+      });
       const worked = (side) => values[side].map((us) => us - idle[side]);
       const ratio = { against: "without shadows", values: ratios(values.shadows, values.none) };
       return {
@@ -74,6 +77,13 @@ export const shadowModels = {
     }
   },
 };
+
+/** Does all of `work` to its end before the first failure is thrown: who ends servers then finds each. */
+async function allSettled(items, work) {
+  const results = await Promise.allSettled(items.map(work));
+  const failed = results.find(({ status }) => status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+}
 
 /** A server whose services have their models, and a shadow each where they are to have one. */
 async function preparedServer(context, count, withShadows) {

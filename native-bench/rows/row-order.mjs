@@ -11,6 +11,7 @@ import { detectionLatency } from "./detection-latency.mjs";
 import { disk } from "./disk.mjs";
 import { engines } from "./engines.mjs";
 import { fairness } from "./fairness.mjs";
+import { firstRequests } from "./first-requests.mjs";
 import { heap } from "./heap.mjs";
 import { jsonBatches } from "./json-batches.mjs";
 import { kernels } from "./kernels.mjs";
@@ -39,6 +40,7 @@ const GOAL_ROWS = [
   tenThousandSeries,
   hundredThousandSeries,
   tenSamplesASeries,
+  firstRequests,
   newStreams,
   jsonBatches,
   singleRecords,
