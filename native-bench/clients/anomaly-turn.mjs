@@ -20,13 +20,13 @@ const SLICE_REST_MS = 250;
 
 /**
  * How the values come. `anomalies` series get one value far from their history, `services` bear them; requests of `records` records each, `perSecond` of them.
- * What comes at once is compared in slices of a request each, which are long in what they leave to do.
- * @typedef {{anomalies: number, services: number, records: number, perSecond: number, slices?: number, sliceRestMs?: number}} Burst
+ * What comes at once is compared in slices of a request each, each until nothing more is stored.
+ * @typedef {{anomalies: number, services: number, records: number, perSecond: number, slices?: number}} Burst
  * @type {Record<string, Burst>}
  */
 export const BURSTS = {
   single: { anomalies: 1_000, services: 100, records: 1, perSecond: 100 },
-  "at once": { anomalies: 2_000, services: 200, records: 1_000, perSecond: 1_000, slices: 2, sliceRestMs: 3_000 },
+  "at once": { anomalies: 2_000, services: 200, records: 1_000, perSecond: 1_000, slices: 2 },
   storm: { anomalies: 10_000, services: 1_000, records: 100, perSecond: 10 },
 };
 
@@ -94,7 +94,8 @@ async function sliceCpuMs({ server, send, at }, burst, { slice, step, draw }) {
   const beforeMs = threadsCpuMs(server.pid);
   const [from, to] = [slice, slice + 1].map((edge) => Math.round((edge * burst.anomalies) / (burst.slices ?? SLICES)));
   await sendStep(send, burst, { timestamp: at(step), draw, from, to });
-  await pause(burst.sliceRestMs ?? SLICE_REST_MS);
+  if (burst.slices === undefined) await pause(SLICE_REST_MS);
+  else await settled(server);
   return threadsCpuMs(server.pid) - beforeMs;
 }
 
