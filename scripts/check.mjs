@@ -11,6 +11,7 @@ const testBin = "test/node_modules/.bin";
 /** What tsc has found of files that have not changed is kept. */
 const kept = (name) => ["--incremental", "--tsBuildInfoFile", `node_modules/.cache/${name}.tsbuildinfo`];
 
+// tests' code: files and exports of src that nothing of src reaches, but tests alone.
 // format: `make format` repairs it, order of imports included. knip: src/core/layout is an entry, as it cannot parse AssemblyScript's decorators.
 const steps = [
   { name: "types of src", command: [`${bin}/tsc`, "-p", "tsconfig.json", "--noEmit", ...kept("src")] },
@@ -20,6 +21,10 @@ const steps = [
   { name: "format", command: [`${testBin}/biome`, "check", "--linter-enabled=false", "--reporter=summary"] },
   { name: "floors", command: [`${testBin}/depcruise`, "src", "--output-type", "err-long"], judge: judgeFloors },
   { name: "unused code", command: [`${testBin}/knip`, "--no-config-hints"] },
+  {
+    name: "tests' code",
+    command: [`${testBin}/knip`, "--production", "--config", "knip.src.json", "--include", "files,exports", "--no-config-hints"],
+  },
   { name: "snapshots", command: ["node", "--import", "./scripts/typescript-loader.mjs", "scripts/schema-snapshots.mjs"] },
   { name: "listeners", command: ["node", "scripts/check-listeners.mjs"], judge: judgeListeners },
   { name: "lock", command: ["node", "scripts/check-lock.mjs"] },

@@ -1,7 +1,6 @@
 // From the text of a body to the typed body of an endpoint.
 // How many entries and members the body of an endpoint may have anywhere, read off its schema once: what has more is refused before it is parsed.
 // The JSON body of a request that the coordinator answers, before its schema.
-
 import { z } from "zod";
 import { ownMember } from "../core/collections/own-member.ts";
 import { JSON_COUNTED_ANY, JSON_COUNTED_MIN, JSON_PARSED_BYTES_MAX } from "../core/config/body-limits.ts";
@@ -33,11 +32,7 @@ export function parseBody<N extends EndpointName>(name: N, text: string | null):
 }
 
 /** Parses a text that must be a JSON object of this schema. */
-export function parseJson<S extends z.ZodType>(schema: S, text: string | null): Outcome<z.output<S>> {
-  return finished(jsonSteps(schema, text));
-}
-
-function* jsonSteps<S extends z.ZodType>(schema: S, text: string | null, form?: BodyForm): Generator<void, Outcome<z.output<S>>> {
+export function* jsonSteps<S extends z.ZodType>(schema: S, text: string | null, form?: BodyForm): Generator<void, Outcome<z.output<S>>> {
   const object = yield* jsonObjectSteps(text, boundsOf(schema), form);
   return object.ok ? yield* valueSteps(schema, object.value) : object;
 }

@@ -2,9 +2,10 @@
 import { MemoryStorage } from "../../src/domain/promql/memory-storage.ts";
 import { ParseError } from "../../src/domain/promql/parser/position.ts";
 import { QueryBudget } from "../../src/domain/promql/query-budget.ts";
-import { type QueryResult, queryInstant, queryRange, rangeSteps } from "../../src/domain/promql/query-engine.ts";
+import { type QueryResult, queryInstant, rangeSteps } from "../../src/domain/promql/query-engine.ts";
 import { QueryError } from "../../src/domain/promql/query-error.ts";
 import { storeDescribed } from "../../src/domain/promql/series-description.ts";
+import { queryRange } from "../support/query-range.ts";
 import { annotationProblem, isExpectedText, valueProblem } from "./comparison.ts";
 import { type Command, type Evaluation, readScript } from "./script.ts";
 

@@ -1,7 +1,7 @@
 /** Bodies of each kind that take more than a unit are overtaken by bodies of the same kind, which use the same kernel; the log then holds what it would had each come alone. */
 import { compressSync } from "snappy";
 import { describe, expect, it } from "vitest";
-import { decodeDefinitions, sectionsOf } from "../../src/actors/engine/unit/work-unit.ts";
+import { sectionsOf } from "../../src/actors/engine/unit/work-unit.ts";
 import { mergeBlocks } from "../../src/adapters/log/log-merge.ts";
 import { listSegments } from "../../src/adapters/log/log-segment.ts";
 import { ASIDE_BYTES_MAX, BODIES_ASIDE_MAX } from "../../src/core/config/body-limits.ts";
@@ -19,6 +19,7 @@ import { BODY_JSON_BATCH, BODY_REMOTE_WRITE_1, BODY_REMOTE_WRITE_2 } from "../..
 import { otlpBodyKind } from "../../src/core/protocol/otlp-kind.ts";
 import { messagesOf } from "../../src/domain/codec/shard-message.ts";
 import { Cluster, VirtualClock } from "../support/cluster.ts";
+import { decodeDefinitions } from "../support/encoded-definitions.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
 import { bodyOf, counter, gauge, logsOf, metricsOf, ns, point, span, spansOf, text } from "../support/otlp-requests.ts";
 import { OTLP_NOW_MS, spanLinesOf } from "../support/otlp-rig.ts";

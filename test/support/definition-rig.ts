@@ -1,5 +1,5 @@
 // Has the lane kernel define remote-write series, and reads what it wrote; the oracle is TypeScript's way of doing the same.
-import { type Definition, decodeDefinitions } from "../../src/actors/engine/unit/work-unit.ts";
+import type { Definition } from "../../src/actors/engine/unit/work-unit.ts";
 import { STATUS_DONE, STATUS_METADATA } from "../../src/core/layout/kernel-status.ts";
 import { BODY_PADDING_BYTES, DECOMPRESSED, DEFINITIONS, SCRATCH, TENANT_HEAD } from "../../src/core/layout/memory-map.ts";
 import {
@@ -13,6 +13,7 @@ import type { ShardExports } from "../../src/domain/kernel/shard-kernel.ts";
 import { partitionOf, serviceSeed } from "../../src/domain/placement/partition.ts";
 import { flagsOfSeries } from "../../src/domain/series/classification.ts";
 import { identityHead, identityText, nameOfLabels, serviceLabelNumber } from "../../src/domain/series/stream-identity.ts";
+import { decodeDefinitions } from "./encoded-definitions.ts";
 import { loadKernel } from "./kernel.ts";
 import { encodeBody } from "./remote-write-body.ts";
 

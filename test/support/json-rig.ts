@@ -1,12 +1,11 @@
 // A lane's JSON decoder over a memory of its own, and what it made of a body in terms that compare: two rigs, one with the kernel's records and one
 // without, must agree in all of it.
-
 import { JsonDecoder } from "../../src/actors/engine/json/json-decoder.ts";
 import { EngineCounters } from "../../src/actors/engine/report/engine-counters.ts";
 import { type Body, readBody } from "../../src/actors/engine/unit/body.ts";
 import { LabelIntake } from "../../src/actors/engine/unit/label-intake.ts";
 import { StreamDefiner } from "../../src/actors/engine/unit/stream-definer.ts";
-import { type BodyAnswer, decodeDefinitions, WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
+import { type BodyAnswer, WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
 import { EngineMemory, ProcessWords } from "../../src/adapters/shared-memory/engine-memory.ts";
 import { ENGINE_SLOTS } from "../../src/core/layout/counters.ts";
@@ -16,6 +15,7 @@ import { DEFINE_COUNTED, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../..
 import { BODY_JSON_BATCH, BODY_JSON_SINGLE } from "../../src/core/protocol/body-kind.ts";
 import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
 import { FieldExclusions } from "../../src/domain/series/field-exclusions.ts";
+import { decodeDefinitions } from "./encoded-definitions.ts";
 import { loadKernel } from "./kernel.ts";
 import { placeBody } from "./placed-body.ts";
 

@@ -1,5 +1,4 @@
 // One lane's OTLP decoder over a kernel of its own: takes bodies, also such that need several units, and says what it staged.
-
 import { LogSink } from "../../src/actors/engine/logs/log-sink.ts";
 import { OtlpDecoder } from "../../src/actors/engine/otlp/otlp-decoder.ts";
 import { EngineCounters } from "../../src/actors/engine/report/engine-counters.ts";
@@ -9,7 +8,7 @@ import { LabelIntake } from "../../src/actors/engine/unit/label-intake.ts";
 import { MetricDescriptions } from "../../src/actors/engine/unit/metric-descriptions.ts";
 import { MetricScopes } from "../../src/actors/engine/unit/metric-scopes.ts";
 import { StreamDefiner } from "../../src/actors/engine/unit/stream-definer.ts";
-import { type BodyAnswer, decodeDefinitions, WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
+import { type BodyAnswer, WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
 import { EngineMemory, ProcessWords } from "../../src/adapters/shared-memory/engine-memory.ts";
 import { METRIC_SCOPES_MAX } from "../../src/core/config/metric-limits.ts";
@@ -38,6 +37,7 @@ import { JOIN_CHILD, JoinMessageReader } from "../../src/domain/trace/join-messa
 import { readSpanBlockHead, spansOfBlock } from "../../src/domain/trace/span-block.ts";
 import { spanRecord, spanRecordId, spanTimeMs } from "../../src/domain/trace/span-record.ts";
 import { MESSAGE_WINDOW, WindowMessageReader } from "../../src/domain/window/window-message.ts";
+import { decodeDefinitions } from "./encoded-definitions.ts";
 import { loadKernel } from "./kernel.ts";
 import { placeBody } from "./placed-body.ts";
 

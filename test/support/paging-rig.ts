@@ -5,10 +5,15 @@ import { askAlert } from "../../src/domain/alerting/paging/held-alert.ts";
 import type { PageDecision } from "../../src/domain/alerting/paging/page-decision.ts";
 import { type AnomalyEnd, decideEnd, decideFire } from "../../src/domain/alerting/paging/page-pipeline.ts";
 import { PagingMemory } from "../../src/domain/alerting/paging/paging-memory.ts";
-import { NO_INHIBITIONS, NO_SILENCES, type PagingSources } from "../../src/domain/alerting/paging/paging-sources.ts";
+import type { ActiveInhibitions, ActiveSilences, PagingSources } from "../../src/domain/alerting/paging/paging-sources.ts";
 import { ServiceConfirmations } from "../../src/domain/alerting/paging/service-confirmations.ts";
 import { risesAtMs } from "../../src/domain/alerting/severity.ts";
 import type { WatchdogSettings } from "../../src/domain/detection/watchdog-settings.ts";
+
+/** Nothing is silenced. */
+const NO_SILENCES: ActiveSilences = { silenced: () => undefined };
+/** Nothing is inhibited. */
+export const NO_INHIBITIONS: ActiveInhibitions = { inhibited: () => undefined };
 
 export const PAGING_START_MS = Date.UTC(2026, 0, 5);
 const DEFAULT_SETTINGS: WatchdogSettings = {

@@ -3,7 +3,7 @@ import { compressSync } from "snappy";
 import { makeLaneDecoders } from "../../src/actors/engine/lane/lane-decoders.ts";
 import { EngineCounters } from "../../src/actors/engine/report/engine-counters.ts";
 import { readBody } from "../../src/actors/engine/unit/body.ts";
-import { type BodyAnswer, decodeDefinitions, WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
+import { type BodyAnswer, WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
 import { EngineMemory, ProcessWords } from "../../src/adapters/shared-memory/engine-memory.ts";
 import { PROCESS_WORDS_BYTES, STAGING } from "../../src/core/layout/memory-map.ts";
@@ -12,6 +12,7 @@ import { BODY_REMOTE_WRITE_1, BODY_REMOTE_WRITE_2 } from "../../src/core/protoco
 import { FRAME_DEAD_LETTER } from "../../src/core/protocol/coordinator-frame.ts";
 import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
 import { MetadataBook } from "../../src/domain/series/metadata-book.ts";
+import { decodeDefinitions } from "./encoded-definitions.ts";
 import { loadKernel } from "./kernel.ts";
 import { placeBody } from "./placed-body.ts";
 

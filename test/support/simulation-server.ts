@@ -1,9 +1,7 @@
 // A whole server on one thread: the cluster of engines and the real coordinator over memory stores and a memory disk. Nothing moves by itself:
 // whoever drives it steps engines and the coordinator, lets commits of the stores go on, and moves the clock. `kill` leaves the disk and the stores.
-
 import { Coordinator } from "../../src/actors/coordinator/coordinator.ts";
 import { CONTROL_TABLES, PACKED_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/nouns/modules.ts";
-import { deleteCoveredSegments } from "../../src/adapters/log/log-segment.ts";
 import type { RingSizes } from "../../src/adapters/shared-memory/engine-memory.ts";
 import { PackedStore } from "../../src/adapters/storage/packed-store.ts";
 import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
@@ -21,6 +19,7 @@ import type { QueryAnswer } from "../../src/core/protocol/query.ts";
 import { trainService } from "../../src/domain/detection/multivariate/service-training.ts";
 import { readTrainingInput } from "../../src/domain/detection/multivariate/training-input.ts";
 import { Cluster, type ClusterAnswer, type VirtualClock } from "./cluster.ts";
+import { deleteCoveredSegments } from "./covered-segments.ts";
 import type { MemoryDisk } from "./memory-log.ts";
 import { MemoryStore, type MemoryStoreContents } from "./memory-store.ts";
 

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Coordinator } from "../../src/actors/coordinator/coordinator.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/nouns/modules.ts";
-import { deleteCoveredSegments } from "../../src/adapters/log/log-segment.ts";
 import type { KeyValueStore } from "../../src/adapters/storage/key-value-store.ts";
 import { openLmdbStore } from "../../src/adapters/storage/lmdb-store.ts";
 import type { CoordinatorEndpoint } from "../../src/api/endpoints.ts";
 import { COORDINATOR_COUNTERS, COORDINATOR_SLOTS, type CoordinatorCounter } from "../../src/core/layout/counters.ts";
 import type { QueryAnswer } from "../../src/core/protocol/query.ts";
 import { Cluster, VirtualClock } from "./cluster.ts";
+import { deleteCoveredSegments } from "./covered-segments.ts";
 import { MemoryDisk } from "./memory-log.ts";
 
 const DAY_MS = 24 * 3600 * 1000;

@@ -2,7 +2,6 @@
  * Segment files are named e<epoch, 10 digits>-<lane, 4 digits>-<segment, 8 digits>.log, so that names sort as (epoch, lane, segment).
  * An epoch is one start of the server, a lane one engine of it; segments of a lane count from 0.
  */
-
 import { join } from "node:path";
 import type { LogFileSystem } from "./log-file-system.ts";
 import { errorCode, nodeFileSystem } from "./log-file-system.ts";
@@ -56,11 +55,6 @@ export function isCoveredBy({ epoch, lanes }: CoveredSegments): (segment: LogSeg
   return (each) => each.epoch < epoch || (each.epoch === epoch && each.segment < (below.get(each.lane) ?? 0));
 }
 
-/** Deletes what is covered and returns how many files that were; one that is already gone is fine. */
-export function deleteCoveredSegments(directory: string, covered: CoveredSegments, files: LogFileSystem = nodeFileSystem): number {
-  return coveredSegments(directory, covered, files).filter(({ path }) => unlinkIfThere(path, files)).length;
-}
-
 /** Size of the segments in the directory: their sizes, which blocks on the disk may pass by less than a block each. */
 export function measureSegments(
   directory: string,
@@ -97,16 +91,6 @@ export function namesIn(directory: string, files: LogFileSystem = nodeFileSystem
     return files.readdirSync(directory);
   } catch (error) {
     if (errorCode(error) === "ENOENT") return [];
-    throw error;
-  }
-}
-
-function unlinkIfThere(path: string, files: LogFileSystem): boolean {
-  try {
-    files.unlinkSync(path);
-    return true;
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return false;
     throw error;
   }
 }

@@ -22,10 +22,6 @@ export interface MetricPart {
   readonly labels: Labels;
 }
 
-/** Base units that the end of a name may say, before `_total`. */
-const UNITS = ["seconds", "bytes", "ratio"] as const;
-export type MetricUnit = (typeof UNITS)[number];
-
 /** Declares a metric that only grows; its name ends in `_total`. */
 export function counter(name: `${string}_total`, help: string, labels: readonly string[] = []): Metric {
   return { name, type: "counter", help, labels };
@@ -53,10 +49,4 @@ export type SlotMetric = Metric | MetricPart | readonly MetricPart[];
 export function partsOf(slot: SlotMetric): readonly MetricPart[] {
   if ("name" in slot) return [{ metric: slot, labels: {} }];
   return "metric" in slot ? [slot] : slot;
-}
-
-/** Unit of a metric; undefined where it counts things. */
-export function unitOf({ name }: Pick<Metric, "name">): MetricUnit | undefined {
-  const bare = name.replace(/_total$/, "");
-  return UNITS.find((unit) => bare.endsWith(`_${unit}`));
 }

@@ -41,11 +41,6 @@ export interface FireEffect {
   readonly gates: readonly GateResult[];
 }
 
-/** A text that two alerts share only if they have the same key. */
-export function alertKeyText({ tenant, environment, serviceId, family }: AlertKey): string {
-  return hash128(JSON.stringify([tenant, environment, serviceId, family]));
-}
-
 /** Applies one fire to the newest alert of its key, undefined where there is none. What is mild by its score does not come this far (rule 1.1.6). */
 export function applyFire(known: AlertState | undefined, key: AlertKey, tier: Tier, nowMs: number, maxAgeMinutes: number): FireEffect {
   if (known === undefined) return newAlert("opened", key, tier, nowMs, CALM, []);

@@ -1,5 +1,4 @@
 // Silences: an alert whose labels match is kept and not told, once from one time to another or in a maintenance window that comes again.
-import { type GateResult, holds } from "../detection/gates/gate-result.ts";
 import type { LabelMatcher } from "./label-matcher.ts";
 import { occurrenceAt, type RecurringWindow, WindowWatch } from "./maintenance-window.ts";
 
@@ -13,11 +12,6 @@ export interface Silence {
     | { readonly kind: "once"; readonly startsAtMs: number; readonly endsAtMs: number }
     | { readonly kind: "recurring"; readonly window: RecurringWindow };
   readonly comment: string;
-}
-
-/** Fails where a silence holds. */
-export function silenceGate(silence: Silence | null): GateResult {
-  return holds("silenced", silence === null);
 }
 
 /** `pending`: it has not begun, or comes again; `expired`: it never holds again. */

@@ -20,39 +20,11 @@ export interface DriftFinding extends DriftMeasures {
   readonly isDrift: boolean;
 }
 
-/** Inner bin edges of a reference: quantiles, so that each bin holds about as much. */
-const DRIFT_BINS = 10;
 /** Added to each count before shares are taken (Jeffreys). */
 const SMOOTHING = 0.5;
 /** Industry's bar for a shift that matters, of the corrected PSI. */
 const PSI_DRIFT = 0.1;
 const P_DRIFT = 1e-4;
-
-/** Counts of values in the bins that `edges` part, each bin [edge, next edge). NaN counts nowhere. */
-export function binCounts(values: ArrayLike<number>, edges: ArrayLike<number>): Float64Array {
-  const counts = new Float64Array(edges.length + 1);
-  for (let i = 0; i < values.length; i++) {
-    const value = values[i] as number;
-    if (Number.isNaN(value)) continue;
-    let bin = 0;
-    while (bin < edges.length && value >= (edges[bin] as number)) bin++;
-    counts[bin] = (counts[bin] as number) + 1;
-  }
-  return counts;
-}
-
-/** DRIFT_BINS - 1 quantiles of the reference; fewer where many values are equal. */
-export function quantileEdges(values: ArrayLike<number>): Float64Array {
-  const sorted = Float64Array.from(values)
-    .filter((value) => !Number.isNaN(value))
-    .sort();
-  const edges = new Set<number>();
-  for (let i = 1; i < DRIFT_BINS; i++) {
-    const edge = sorted[Math.floor((i * sorted.length) / DRIFT_BINS)];
-    if (edge !== undefined && edge > (sorted[0] as number)) edges.add(edge);
-  }
-  return Float64Array.from(edges);
-}
 
 export function driftMeasures(reference: ArrayLike<number>, current: ArrayLike<number>): DriftMeasures {
   const [q, p] = [shares(reference), shares(current)];

@@ -16,21 +16,6 @@ const STATISTIC_MAX = 2.74;
 const SMALL_P = [2.1659, 1.4412, 0.038269];
 const LARGE_P = [1.7339, 0.93202, -0.12745, -0.010368];
 
-/** Biased estimates for lags 0..`lags`; zeros beyond lag 0 for a constant series. */
-export function autocorrelation(values: ArrayLike<number>, lags: number): Float64Array {
-  const n = values.length;
-  let mean = 0;
-  for (let t = 0; t < n; t++) mean += (values[t] as number) / n;
-  const result = new Float64Array(lags + 1);
-  for (let lag = 0; lag <= lags; lag++) {
-    let sum = 0;
-    for (let t = lag; t < n; t++) sum += ((values[t] as number) - mean) * ((values[t - lag] as number) - mean);
-    result[lag] = sum;
-  }
-  const variance = result[0] as number;
-  return result.map((sum, lag) => (lag === 0 ? 1 : variance > 0 ? sum / variance : 0));
-}
-
 /** Augmented Dickey-Fuller test with a constant and `lags` differences. Undefined for a series that is too short or constant. */
 export function unitRootTest(values: ArrayLike<number>, lags: number): UnitRootTest | undefined {
   const n = values.length;

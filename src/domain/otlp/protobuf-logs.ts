@@ -8,7 +8,7 @@ import { spanIdOf, traceIdOf } from "./otlp-limits.ts";
 import { type AttributeMap, readAnyValue, readAttribute } from "./protobuf-attributes.ts";
 import { itemsOf, readPlaced } from "./protobuf-request.ts";
 
-/** The log records of a body that isRequest() holds for, with undefined as itemsOf() has it. */
+/** The log records of a body that the kernel takes, with undefined as itemsOf() has it. */
 export function* logsOfProtobuf(bytes: Buffer, prefixes = false): Generator<LogItem | undefined> {
   const reader = new WireReader(bytes);
   for (const placed of itemsOf(bytes, prefixes)) {

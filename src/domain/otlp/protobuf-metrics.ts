@@ -2,7 +2,7 @@
 // number points that it hands over one by one, and bodies that it does not read.
 // Fields: opentelemetry/proto/metrics/v1/metrics.proto.
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
-import { readNumbers, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT, WireReader } from "../codec/wire-reader.ts";
+import { readNumbers, WIRE_FIXED64, WIRE_VARINT, WireReader } from "../codec/wire-reader.ts";
 import {
   type DistributionPoint,
   type ExponentialBuckets,
@@ -15,7 +15,7 @@ import {
 import { BUCKETS_MAX, temporalityProblem } from "./otlp-limits.ts";
 import { identityAttributes } from "./otlp-source.ts";
 import { type AttributeMap, readAttribute } from "./protobuf-attributes.ts";
-import { DAMAGED_RESOURCE, isReadable, isRequest, itemsOf, type PlacedItem, scopeNameOf } from "./protobuf-request.ts";
+import { DAMAGED_RESOURCE, itemsOf, type PlacedItem, scopeNameOf } from "./protobuf-request.ts";
 
 const FIELD_GAUGE = 5;
 const FIELD_SUM = 7;
@@ -27,59 +27,6 @@ const DELTA = 1;
 const CUMULATIVE = 2;
 const NO_RECORDED_VALUE = 1;
 
-/** Wire types of the fields of NumberDataPoint, by number. */
-const NUMBER_POINT_WIRES: Readonly<Record<number, number>> = {
-  2: WIRE_FIXED64,
-  3: WIRE_FIXED64,
-  4: WIRE_FIXED64,
-  5: WIRE_BYTES,
-  6: WIRE_FIXED64,
-  7: WIRE_BYTES,
-  8: WIRE_VARINT,
-};
-
-/** Whether the bytes are a request, with as much in them checked as the kernel checks. */
-export function isMetricsRequest(bytes: Buffer): boolean {
-  return isRequest(bytes, isMetric);
-}
-
-function isMetric(reader: WireReader): boolean {
-  const end = reader.to;
-  while (reader.next(end)) {
-    const { field } = reader;
-    if (field > 3 && !DATA_FIELDS.has(field)) continue;
-    if (reader.wire !== WIRE_BYTES) return false;
-    if (field > 3 && !isData(reader, field)) return false;
-  }
-  return !reader.failed;
-}
-
-function isData(reader: WireReader, kind: number): boolean {
-  const end = reader.to;
-  reader.enter();
-  while (reader.next(end)) {
-    if (reader.field === 1) {
-      const to = reader.to;
-      if (!reader.enter() || !(kind === FIELD_GAUGE || kind === FIELD_SUM ? isNumberPoint(reader) : isReadable(reader))) return false;
-      reader.at = to;
-    } else if (reader.wire !== WIRE_VARINT && isFlagOf(kind, reader.field)) return false;
-  }
-  return !reader.failed;
-}
-
-function isFlagOf(kind: number, field: number): boolean {
-  return (field === 2 && kind !== FIELD_GAUGE && kind !== FIELD_SUMMARY) || (field === 3 && kind === FIELD_SUM);
-}
-
-function isNumberPoint(reader: WireReader): boolean {
-  const end = reader.to;
-  while (reader.next(end)) {
-    const wire = NUMBER_POINT_WIRES[reader.field];
-    if (wire !== undefined && wire !== reader.wire) return false;
-  }
-  return !reader.failed;
-}
-
 /** Metrics without an item that are passed before the caller may look up: 0.1 ms. */
 const SILENT_METRICS_MAX = 128;
 
@@ -89,7 +36,7 @@ interface SourcedMetric extends Omit<MetricData, "parts"> {
   readonly scope: string;
 }
 
-/** The points of a body that isMetricsRequest() holds for; without number points when `distributionsOnly`. Undefined as itemsOf() has it. */
+/** The points of a body that the kernel takes; without number points when `distributionsOnly`. Undefined as itemsOf() has it. */
 export function* metricsOfProtobuf(bytes: Buffer, distributionsOnly: boolean, prefixes = false): Generator<MetricItem | undefined> {
   let silent = 0;
   let scope: PlacedItem["scope"] | undefined;
@@ -116,6 +63,11 @@ interface MetricData {
   readonly parts: ReadonlyArray<{ readonly from: number; readonly to: number }>;
   readonly temporality: number;
   readonly isMonotonic: boolean;
+}
+
+/** Returns true for a field of the data that says its temporality or whether it is monotonic. */
+export function isFlagOf(kind: number, field: number): boolean {
+  return (field === 2 && kind !== FIELD_GAUGE && kind !== FIELD_SUMMARY) || (field === 3 && kind === FIELD_SUM);
 }
 
 function findData(reader: WireReader, from: number, to: number): MetricData {

@@ -1,49 +1,9 @@
 // The common shape of Export*ServiceRequest in protobuf: {1: Resource* {1: Resource, 2: Scope* {1: scope, 2: item}}}, and a walk over its items.
-
 import { JSON_ELEMENT_BYTES_MAX } from "../../core/config/body-limits.ts";
 import { WIRE_BYTES, WireReader } from "../codec/wire-reader.ts";
 import type { OtlpSource } from "./otlp-items.ts";
 import { sourceOf } from "./otlp-source.ts";
 import { type AttributeMap, readAttribute } from "./protobuf-attributes.ts";
-
-/** Whether the bytes are a request: its messages down to the items, and the fields of each item as far as `isItem` looks (the reader has entered it). */
-export function isRequest(bytes: Buffer, isItem: (reader: WireReader) => boolean = isReadable): boolean {
-  const reader = new WireReader(bytes);
-  const isScope = () => holds(reader, (field) => field !== 2 || isItem(reader));
-  const isSource = () => holds(reader, (field) => (field === 1 ? isResource(reader) : field !== 2 || isScope()));
-  while (reader.next(bytes.length)) {
-    if (reader.field !== 1) continue;
-    const end = reader.to;
-    if (!reader.enter() || !isSource()) return false;
-    reader.at = end;
-  }
-  return !reader.failed;
-}
-
-/** The levels of resources and scopes: {1: their description, 2: what they hold, 3: a URL}. `isGood` has entered the field. */
-function holds(reader: WireReader, isGood: (field: number) => boolean): boolean {
-  const end = reader.to;
-  while (reader.next(end)) {
-    if (reader.field > 3) continue;
-    const to = reader.to;
-    if (!reader.enter() || !isGood(reader.field)) return false;
-    reader.at = to;
-  }
-  return !reader.failed;
-}
-
-function isResource(reader: WireReader): boolean {
-  const end = reader.to;
-  while (reader.next(end)) if (reader.field === 1 && reader.wire !== WIRE_BYTES) return false;
-  return !reader.failed;
-}
-
-/** Whether the message that was entered has whole fields. */
-export function isReadable(reader: WireReader): boolean {
-  const end = reader.to;
-  while (reader.next(end));
-  return !reader.failed;
-}
 
 /** An item in its bytes, with its source; undefined when the resource's attributes cannot be read. */
 export interface PlacedItem {
@@ -65,7 +25,7 @@ function isTooLongToRead(from: number, to: number): boolean {
 }
 
 /**
- * Walks the items of bytes that isRequest() has found to be one. A resource may stand behind what it is the source of. Undefined in between says that many
+ * Walks the items of bytes that the kernel has found to be a request. A resource may stand behind what it is the source of. Undefined in between says that many
  * fields were passed, of which none is an item.
  */
 export function* itemsOf(bytes: Buffer, prefixes: boolean): Generator<PlacedItem | undefined> {

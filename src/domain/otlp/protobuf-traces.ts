@@ -1,12 +1,11 @@
 // Spans of ExportTraceServiceRequest in protobuf. Fields: opentelemetry/proto/trace/v1/trace.proto.
-
 import { WireReader } from "../codec/wire-reader.ts";
 import { addLoss, keptAttributes } from "../series/kept-attributes.ts";
 import type { OtlpSource, OtlpSpan, SpanItem } from "./otlp-items.ts";
 import { type AttributeMap, readAttribute } from "./protobuf-attributes.ts";
 import { itemsOf, readPlaced } from "./protobuf-request.ts";
 
-/** The spans of a body that isRequest() holds for, with undefined as itemsOf() has it. */
+/** The spans of a body that the kernel takes, with undefined as itemsOf() has it. */
 export function* spansOfProtobuf(bytes: Buffer, prefixes = false): Generator<SpanItem | undefined> {
   const reader = new WireReader(bytes);
   for (const placed of itemsOf(bytes, prefixes)) yield placed && spanItem(reader, placed.from, placed.to, placed.source);

@@ -78,12 +78,7 @@ export function rangeSteps(startMs: number, endMs: number, stepMs: number): Step
   );
 }
 
-/** Evaluates a query at each step of a range. Throws ParseError and QueryError. */
-export function queryRange(query: string | ParsedQuery, steps: Steps, options: QueryOptions): QueryResult {
-  return finish(evaluateRange(query, steps, options));
-}
-
-/** The same in slices: others may go on in between. */
+/** Evaluates a query at each step of a range, in slices: others may go on in between. Throws ParseError and QueryError. */
 export function* evaluateRange(query: string | ParsedQuery, steps: Steps, options: QueryOptions): Evaluating<QueryResult> {
   const { text, expression } = parsed(query);
   const type = typeOf(expression);

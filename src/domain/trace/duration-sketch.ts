@@ -5,8 +5,6 @@ import { type ByteCursor, readVarint, writeVarint } from "../codec/varint.ts";
 const BUCKETS_PER_OCTAVE = 16;
 /** 2^40 us are 12.7 days; longer spans count as that. */
 export const BUCKET_LAST = 40 * BUCKETS_PER_OCTAVE;
-/** The error of a quantile, relative to the true duration. */
-export const QUANTILE_ERROR_MAX = 2 ** (1 / (2 * BUCKETS_PER_OCTAVE)) - 1;
 /** Bytes of a sketch as stored, at most: each bucket one varint, and its place. */
 export const SKETCH_BYTES_MAX = 8 * (BUCKET_LAST + 3);
 

@@ -1,6 +1,6 @@
 // Log segments as a crash or a bad disk leaves them, then the sections and definitions of the blocks that pass their checksum. The reader's twin walks the
 // bytes itself. Sections and definitions may refuse by an exception, which ends the process, but must come to an end and stay inside their block.
-import { decodeDefinitions, sectionsOf } from "../../../src/actors/engine/unit/work-unit.ts";
+import { sectionsOf } from "../../../src/actors/engine/unit/work-unit.ts";
 import { BLOCK_HEADER_BYTES, blockBytes, writeBlockHeader } from "../../../src/adapters/log/block-format.ts";
 import { type LogBlock, readBlocks } from "../../../src/adapters/log/log-reader.ts";
 import { crc32 } from "../../../src/core/hashing/crc32.ts";
@@ -11,6 +11,7 @@ import {
   SECTION_HEADER_BYTES,
   SECTION_ROWS,
 } from "../../../src/core/layout/row-frame.ts";
+import { decodeDefinitions } from "../../support/encoded-definitions.ts";
 import { MemoryDisk } from "../../support/memory-log.ts";
 import { ByteWriter } from "../input/byte-writer.ts";
 import type { Random } from "../input/random.ts";

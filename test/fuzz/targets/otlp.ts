@@ -2,9 +2,8 @@
 // decoder in TypeScript; spans likewise. Traces and logs: what follows the body in memory has no influence, and the lane counts what the decoder finds. JSON: metrics likewise, the others an answer.
 import type { OtlpEncoding, OtlpSignal } from "../../../src/core/protocol/otlp-kind.ts";
 import { logsOfProtobuf } from "../../../src/domain/otlp/protobuf-logs.ts";
-import { isMetricsRequest } from "../../../src/domain/otlp/protobuf-metrics.ts";
-import { isRequest } from "../../../src/domain/otlp/protobuf-request.ts";
 import { spansOfProtobuf } from "../../../src/domain/otlp/protobuf-traces.ts";
+import { isMetricsRequest, isRequest } from "../../support/otlp-request-check.ts";
 import { OTLP_NOW_MS, type OtlpIntake, OtlpRig } from "../../support/otlp-rig.ts";
 import type { ByteWriter } from "../input/byte-writer.ts";
 import type { Random } from "../input/random.ts";

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { bodySteps, parseBody, parseJson } from "../../../src/api/body-parsing.ts";
+import { bodySteps, jsonSteps, parseBody } from "../../../src/api/body-parsing.ts";
 import { textParameter, timeField } from "../../../src/api/parameters.ts";
 import { JSON_PARSED_BYTES_MAX } from "../../../src/core/config/body-limits.ts";
 import { JSON_DEPTH_MAX } from "../../../src/core/config/limits.ts";
+import { finished } from "../../../src/core/fairness/serial-work.ts";
 
 const BODY = z.strictObject({
   name: z.string().min(1).max(64),
@@ -21,6 +22,7 @@ const BODY = z.strictObject({
     .max(3)
     .optional(),
 });
+const parseJson = <S extends z.ZodType>(schema: S, text: string | null) => finished(jsonSteps(schema, text));
 const take = (value: unknown) => parseJson(BODY, typeof value === "string" ? value : JSON.stringify(value));
 
 describe("bodies", () => {

@@ -110,12 +110,6 @@ export function decodeDefinition(view: DataView, at: number): Definition {
   };
 }
 
-/** Walks encoded definitions; the arrays it yields are copies. Throws where an identity leaves the bytes. */
-export function* decodeDefinitions(bytes: Uint8Array): Generator<Definition> {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (let at = 0; at + DEFINE_HEADER_BYTES <= bytes.byteLength; at += definitionBytes(view, at)) yield decodeDefinition(view, at);
-}
-
 function sectionHeader(kind: number, bytes: number): Uint8Array {
   const header = new Uint8Array(SECTION_HEADER_BYTES);
   const view = new DataView(header.buffer);

@@ -45,8 +45,3 @@ export interface PagingSources {
   /** Requests of the service in the last cycle; undefined where none are counted. */
   requestsInCycle(tenant: string, environment: string, serviceId: string): number | undefined;
 }
-
-/** Nothing is silenced. */
-export const NO_SILENCES: ActiveSilences = { silenced: () => undefined };
-/** Nothing is inhibited. */
-export const NO_INHIBITIONS: ActiveInhibitions = { inhibited: () => undefined };

@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { LogPosition } from "../../../../src/adapters/log/block-format.ts";
 import { laneKey, mergeBlocks } from "../../../../src/adapters/log/log-merge.ts";
-import { deleteCoveredSegments, listSegments, segmentPath } from "../../../../src/adapters/log/log-segment.ts";
+import { listSegments, segmentPath } from "../../../../src/adapters/log/log-segment.ts";
 import { LogWriteError, openLogWriter } from "../../../../src/adapters/log/log-writer.ts";
+import { deleteCoveredSegments } from "../../../support/covered-segments.ts";
 import { MemoryDisk } from "../../../support/memory-log.ts";
 
 const DISK = "/data/log";

@@ -7,9 +7,9 @@ import { metricsOfJson } from "../../../../src/domain/otlp/json-metrics.ts";
 import { spansOfJson } from "../../../../src/domain/otlp/json-traces.ts";
 import type { MetricItem } from "../../../../src/domain/otlp/otlp-items.ts";
 import { logsOfProtobuf } from "../../../../src/domain/otlp/protobuf-logs.ts";
-import { isMetricsRequest, metricsOfProtobuf } from "../../../../src/domain/otlp/protobuf-metrics.ts";
-import { isRequest } from "../../../../src/domain/otlp/protobuf-request.ts";
+import { metricsOfProtobuf } from "../../../../src/domain/otlp/protobuf-metrics.ts";
 import { spansOfProtobuf } from "../../../../src/domain/otlp/protobuf-traces.ts";
+import { isMetricsRequest, isRequest } from "../../../support/otlp-request-check.ts";
 import { OTLP_NOW_MS, type OtlpIntake, OtlpRig } from "../../../support/otlp-rig.ts";
 import { decodeRequest, encodeRequest } from "../../../support/otlp-schema.ts";
 

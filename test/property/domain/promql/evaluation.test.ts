@@ -8,7 +8,8 @@ import { ParseError } from "../../../../src/domain/promql/parser/position.ts";
 import { printExpression } from "../../../../src/domain/promql/parser/printer.ts";
 import { quote, unquote } from "../../../../src/domain/promql/parser/quoted-text.ts";
 import { QueryBudget } from "../../../../src/domain/promql/query-budget.ts";
-import { queryInstant, queryRange, rangeSteps } from "../../../../src/domain/promql/query-engine.ts";
+import { queryInstant, rangeSteps } from "../../../../src/domain/promql/query-engine.ts";
+import { queryRange } from "../../../support/query-range.ts";
 
 const leaf = fc.constantFrom("x", "y offset 20s", "1.5", "x @ 30", "sum_over_time(x[30s])", "rate(x[1m])", "y @ start()", "time()");
 const query = fc.letrec<{ node: string }>((tie) => ({

@@ -8,9 +8,10 @@ import type { LogFileSystem } from "../../../../src/adapters/log/log-file-system
 import { nodeFileSystem } from "../../../../src/adapters/log/log-file-system.ts";
 import { laneKey, mergeBlocks } from "../../../../src/adapters/log/log-merge.ts";
 import { readBlocks } from "../../../../src/adapters/log/log-reader.ts";
-import { deleteCoveredSegments, listSegments, segmentPath } from "../../../../src/adapters/log/log-segment.ts";
+import { listSegments, segmentPath } from "../../../../src/adapters/log/log-segment.ts";
 import type { LogWriter, LogWriterOptions } from "../../../../src/adapters/log/log-writer.ts";
 import { LogWriteError, openLogWriter } from "../../../../src/adapters/log/log-writer.ts";
+import { deleteCoveredSegments } from "../../../support/covered-segments.ts";
 import { MemoryDisk } from "../../../support/memory-log.ts";
 
 const DISK = "/data/log";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { grangerTest } from "../../../../src/domain/causality/pair-validation.ts";
 import { chiSquareTail, fTail } from "../../../../src/domain/causality/probability-tails.ts";
-import { binCounts, driftMeasures } from "../../../../src/domain/drift/distribution-drift.ts";
+import { driftMeasures } from "../../../../src/domain/drift/distribution-drift.ts";
 
 interface GrangerCases {
   readonly X: ReadonlyArray<readonly number[]>;
@@ -69,8 +69,6 @@ describe("Granger's test", () => {
 
 describe("distances of distributions", () => {
   it.each(golden<readonly DriftCase[]>("kl_drift"))("agree with scipy: $name", (one) => {
-    expect([...binCounts(one.reference, one.inner_edges)]).toEqual(one.counts_reference);
-    expect([...binCounts(one.current, one.inner_edges)]).toEqual(one.counts_current);
     const measures = driftMeasures(one.counts_reference, one.counts_current);
     near(measures.klDivergence, one.kl_current_vs_reference, 1e-10);
     near(measures.klReverse, one.kl_reference_vs_current, 1e-10);

@@ -2,9 +2,10 @@ import { describe, expect, it } from "vitest";
 import { PROMQL_NESTING_MAX, PROMQL_OPERATORS_MAX, PROMQL_STEPS_MAX } from "../../../../src/core/config/promql-limits.ts";
 import { MemoryStorage } from "../../../../src/domain/promql/memory-storage.ts";
 import { type QueryBounds, QueryBudget } from "../../../../src/domain/promql/query-budget.ts";
-import { evaluateRange, parseQuery, queryInstant, queryRange, rangeSteps } from "../../../../src/domain/promql/query-engine.ts";
+import { evaluateRange, parseQuery, queryInstant, rangeSteps } from "../../../../src/domain/promql/query-engine.ts";
 import { QueryError } from "../../../../src/domain/promql/query-error.ts";
 import { loadSeries } from "../../../../src/domain/promql/series-description.ts";
+import { queryRange } from "../../../support/query-range.ts";
 
 function stored(text: string): MemoryStorage {
   const storage = new MemoryStorage();

@@ -1,5 +1,5 @@
 // First pass over a decompressed OTLP body of traces or logs (ExportTraceServiceRequest, ExportLogsServiceRequest, which has the same form): checks its structure down to the fields of each span, so that an undecodable body
-// stores nothing and the walk behind it may trust tags and lengths. What it accepts is what isRequest() of domain/otlp/protobuf-request.ts accepts.
+// stores nothing and the walk behind it may trust tags and lengths. What it accepts is what isRequest() of test/support/otlp-request-check.ts accepts.
 // Request {1: ResourceSpans {1: Resource, 2: ScopeSpans {2: Span}}}.
 // https://github.com/open-telemetry/opentelemetry-proto/blob/main/opentelemetry/proto/trace/v1/trace.proto
 // Sketch: 2 ns a field of a span.
