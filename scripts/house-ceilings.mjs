@@ -12,6 +12,12 @@ export function compare(ceilings, counts, of = "") {
   });
 }
 
+/** Returns a line for each ceiling that is higher than it was, and for each name that a list has gained. */
+export function raised(before, ceilings) {
+  const known = Object.fromEntries(Object.entries(ceilings).filter(([name]) => before[name] !== undefined));
+  return compare(before, known, "ceilings only fall: ");
+}
+
 /** Returns the ceilings with those lowered that counts are below of; a name that is gone leaves its list. */
 export function lowered(ceilings, counts) {
   return Object.fromEntries(

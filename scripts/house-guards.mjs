@@ -25,7 +25,42 @@ export const REFUSED_WORDS = [
   "walk",
   "words",
 ];
+/** Their plurals and past forms, which are the same words. */
+export const REFUSED_FORMS = [
+  "folded",
+  "folds",
+  "gates",
+  "heard",
+  "hold",
+  "holds",
+  "keep",
+  "keeps",
+  "lanes",
+  "looked",
+  "looks",
+  "passed",
+  "passes",
+  "placed",
+  "places",
+  "rooms",
+  "rounds",
+  "sinks",
+  "tells",
+  "ticks",
+  "turned",
+  "turns",
+  "walked",
+  "walks",
+  "word",
+];
 const SHORT_COMMENT_WORDS = 4;
+const CALCULATIONS = new Map([
+  [ts.SyntaxKind.PlusToken, (a, b) => a + b],
+  [ts.SyntaxKind.MinusToken, (a, b) => a - b],
+  [ts.SyntaxKind.AsteriskToken, (a, b) => a * b],
+  [ts.SyntaxKind.AsteriskAsteriskToken, (a, b) => a ** b],
+  [ts.SyntaxKind.SlashToken, (a, b) => a / b],
+]);
 const EMPTY_WORDS = new Set(["a", "an", "and", "for", "in", "is", "its", "of", "on", "that", "the", "this", "to", "with"]);
 
 /** Returns the base names that two files or more of src have, sorted. */
@@ -79,9 +114,9 @@ function isDeclaration(node) {
   );
 }
 
-/** Returns how many declared names have each refused word. */
-export function refusedWords(names) {
-  const counts = Object.fromEntries(REFUSED_WORDS.map((word) => [word, 0]));
+/** Returns how many declared names have each of the words. */
+export function refusedWords(names, words = REFUSED_WORDS) {
+  const counts = Object.fromEntries(words.map((word) => [word, 0]));
   for (const name of names) {
     for (const word of new Set(wordsOf(name))) if (Object.hasOwn(counts, word)) counts[word]++;
   }
@@ -110,7 +145,26 @@ export function constantsOf(source) {
     .filter(ts.isVariableStatement)
     .flatMap(({ declarationList }) => [...declarationList.declarations])
     .filter(({ name, initializer }) => initializer && ts.isIdentifier(name) && /^[A-Z][A-Z0-9_]+$/.test(name.text) && isPlain(initializer))
-    .map(({ name, initializer }) => ({ name: name.text, value: initializer.getText(source).replaceAll(/[\s_]/g, "") }));
+    .map(({ name, initializer }) => ({ name: name.text, value: valueText(initializer, source) }));
+}
+
+/** Returns the value of a calculation with numbers alone, so that 60 * 1_000 is 60_000, and the text of anything else. */
+function valueText(node, source) {
+  const value = valueOf(node);
+  return value === undefined ? node.getText(source).replaceAll(/[\s_]/g, "") : String(value);
+}
+
+function valueOf(node) {
+  if (ts.isNumericLiteral(node)) return Number(node.text);
+  if (ts.isParenthesizedExpression(node)) return valueOf(node.expression);
+  if (ts.isPrefixUnaryExpression(node)) {
+    const value = valueOf(node.operand);
+    return node.operator === ts.SyntaxKind.MinusToken && value !== undefined ? -value : undefined;
+  }
+  if (!ts.isBinaryExpression(node)) return undefined;
+  const [left, right] = [valueOf(node.left), valueOf(node.right)];
+  const calculate = CALCULATIONS.get(node.operatorToken.kind);
+  return left === undefined || right === undefined ? undefined : calculate?.(left, right);
 }
 
 function isPlain(node) {

@@ -2,11 +2,11 @@
 
 /** Floors and kinds of tests with which a path without an extension begins, in backticks or in a comment. */
 const ROOTS =
-  "src|docs|test|scripts|native-bench|schemas|packaging|actors|adapters|cli|core|domain|chaos|conformance|eval|fault|fuzz|golden|property|real|security|sim|soak|unit";
+  "src|docs|test|scripts|native-bench|schemas|packaging|actors|adapters|api|cli|core|domain|modules|server|web|chaos|conformance|eval|fault|fuzz|golden|property|real|security|sim|soak|unit";
 const FILE = /(?<![\w@$%./:~<-])(?:\.{0,2}\/)*[\w{][\w.{},*-]*(?:\/[\w.{},*-]+)*\.(?:ts|tsx|mjs|cjs|proto|md)\b(?![\w/(-])/g;
 const FOLDER = new RegExp(`(?<![\\w@$%./:~<>-])(?:${ROOTS})/[\\w{][\\w.{},*/-]*[\\w*}](?![\\w-]*<)`, "g");
-/** Names of files that others have, that stand for any, or that a build makes. */
-const FOREIGN = /^(?:file\.ts|trace_config\.proto)$|^dist\/|^node_modules\//;
+/** Names of files that others have, that stand for any, or that a build makes; paths of HTTP. */
+const FOREIGN = /\bapi\/v1\b|^(?:file\.ts|trace_config\.proto)$|^dist\/|^node_modules\//;
 
 /** Returns what can be looked up: each alternative of {a,b} apart. */
 function alternatives(path) {

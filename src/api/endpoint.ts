@@ -44,6 +44,12 @@ export interface Endpoint {
   readonly bodyBytesMax?: number;
   /** A body that is an array alone stands for an object with this member. */
   readonly bodyArrayMember?: string;
+  /** Milliseconds until the coordinator has answered at the latest, where 15 seconds are too few. */
+  readonly answerMsMax?: number;
+  /** The front sends along what it knows of shared limits: the caller's own usage, or refusals of all tenants. */
+  readonly needsShares?: "own" | "refusals";
+  /** It takes long whoever else asks, and is bounded in another way: others go first. */
+  readonly isPatient?: true;
   /** A body may hold halves of surrogate pairs: whoever handles it replaces them, as a refusal would lose the whole request. */
   readonly bodyHalves?: true;
   /** Bodies that the engines read, in place of `body`. */

@@ -1,11 +1,6 @@
 // Typed calls to the coordinator and their answers. At most QUERIES_WAITING_MAX wait, shared by tenants; the caller answers 503 beyond.
-
 import { Requests } from "../../adapters/threads/requests.ts";
-import { ownMember } from "../../core/collections/own-member.ts";
-import { BACKTEST_ANSWER_MS_MAX } from "../../core/config/backtest-limits.ts";
-import { DRILL_ANSWER_MS_MAX } from "../../core/config/drill-limits.ts";
-import { PROMOTION_ANSWER_MS_MAX } from "../../core/config/model-limits.ts";
-import { RULE_TRIAL_ANSWER_MS_MAX } from "../../core/config/rule-limits.ts";
+import { endpointNamed } from "../../api/endpoints.ts";
 import { SHARE_REFUSALS_REPORTED_MAX } from "../../core/config/shared-limits.ts";
 import type { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import type { FrontSharedLimit } from "../../core/layout/counters.ts";
@@ -17,14 +12,6 @@ type OnQueryAnswer = (status: number, body: string) => void;
 
 /** The longest query reads some 100,000 samples in under a second; engines are given 5 s. */
 const ANSWER_MS_MAX = 15_000;
-
-/** Longest answer times, of endpoints that are given more time. */
-const ANSWER_MS_MAX_OF: Readonly<Record<string, number>> = {
-  backtest: BACKTEST_ANSWER_MS_MAX,
-  drill: DRILL_ANSWER_MS_MAX,
-  promoteModel: PROMOTION_ANSWER_MS_MAX,
-  tryRuleGroup: RULE_TRIAL_ANSWER_MS_MAX,
-};
 
 function lateAnswer(ms: number): Pick<QueryAnswer, "status" | "body"> {
   const message = `the coordinator did not answer within ${ms / 1000} s; try again shortly`;
@@ -52,13 +39,13 @@ export class QueryLink {
     const { tenant } = call.principal;
     if (!this.#places.take(tenant)) return false;
     const id = this.#requests.next();
-    const ms = ownMember(ANSWER_MS_MAX_OF, call.endpoint) ?? ANSWER_MS_MAX;
+    const { answerMsMax: ms = ANSWER_MS_MAX, needsShares } = endpointNamed(call.endpoint);
     const answered = ({ status, body }: Pick<QueryAnswer, "status" | "body">) => {
       this.#places.give(tenant);
       onAnswer(status, body);
     };
     this.#requests.add(id, ms, { answered, late: () => answered(lateAnswer(ms)) });
-    const shares = this.#reported(call);
+    const shares = needsShares && this.#reported(needsShares, tenant);
     this.#send({ type: "query", id, ...call, ...(shares !== undefined && { shares }) });
     return true;
   }
@@ -68,9 +55,8 @@ export class QueryLink {
   }
 
   /** Usage of the limits that are shared here, which the coordinator cannot know. */
-  #reported({ endpoint, principal }: Pick<QueryCall, "endpoint" | "principal">): readonly ShareRow[] | undefined {
-    if (endpoint === "coverage") return this.#shares.of(principal.tenant);
-    return endpoint === "status" ? this.#shares.refusals(SHARE_REFUSALS_REPORTED_MAX) : undefined;
+  #reported(shares: "own" | "refusals", tenant: string): readonly ShareRow[] {
+    return shares === "own" ? this.#shares.of(tenant) : this.#shares.refusals(SHARE_REFUSALS_REPORTED_MAX);
   }
 
   answer(answer: QueryAnswer): void {

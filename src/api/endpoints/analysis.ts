@@ -237,6 +237,7 @@ export const ANALYSIS_ENDPOINTS = [
     path: "/api/v1/alerts/webhook",
     access: "operator",
     handledBy: "coordinator",
+    isPatient: true,
     isOfSender: true,
     query: NO_QUERY,
     body: z.object({ alerts: WEBHOOK_ALERTS, commonLabels: LABELS.default({}), groupLabels: LABELS.default({}) }),

@@ -1,5 +1,10 @@
 import { z } from "zod";
-import { BACKTEST_INCIDENTS_MAX, BACKTEST_SAMPLES_MAX, BACKTEST_SILENCES_MAX } from "../../core/config/backtest-limits.ts";
+import {
+  BACKTEST_ANSWER_MS_MAX,
+  BACKTEST_INCIDENTS_MAX,
+  BACKTEST_SAMPLES_MAX,
+  BACKTEST_SILENCES_MAX,
+} from "../../core/config/backtest-limits.ts";
 import { RULES_BODY_BYTES_MAX } from "../../core/config/body-limits.ts";
 import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { BACKTEST_LAYERS } from "../../domain/backtest/history.ts";
@@ -148,6 +153,8 @@ export const BACKTEST_ENDPOINTS = [
     path: "/api/v1/backtest",
     access: "operator",
     handledBy: "coordinator",
+    answerMsMax: BACKTEST_ANSWER_MS_MAX,
+    isPatient: true,
     query: NO_QUERY,
     body: BODY,
     bodyBytesMax: RULES_BODY_BYTES_MAX,

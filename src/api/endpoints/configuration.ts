@@ -68,6 +68,7 @@ export const CONFIGURATION_ENDPOINTS = [
     path: "/api/v1/config",
     access: "admin",
     handledBy: "coordinator",
+    isPatient: true,
     query: z.strictObject({
       dry_run: choiceParameter("dry_run", ["true", "false"]).optional(),
       prune: choiceParameter("prune", ["true", "false"]).optional(),

@@ -67,6 +67,7 @@ export const COVERAGE_ENDPOINTS = [
     path: "/api/v1/coverage",
     access: "viewer",
     handledBy: "coordinator",
+    needsShares: "own",
     query: z.strictObject({ service_id: textParameter("service_id").optional(), environment: environmentParameter().optional() }),
     responses: { 200: COVERAGE },
     examples: {

@@ -1,3 +1,4 @@
+import { DRILL_ANSWER_MS_MAX } from "../../core/config/drill-limits.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { DRILL_BODY } from "../shapes/channel.ts";
 import { DELIVERY_EXAMPLE, DRILL_ANSWER } from "../shapes/notification.ts";
@@ -15,6 +16,7 @@ export const DRILL_ENDPOINTS = [
     path: "/api/v1/drill",
     access: "operator",
     handledBy: "coordinator",
+    answerMsMax: DRILL_ANSWER_MS_MAX,
     query: NO_QUERY,
     body: DRILL_BODY,
     bodyOptional: true,

@@ -116,6 +116,7 @@ export const LABELS_ENDPOINTS = [
     path: "/api/v1/atlas/import/catalog",
     access: "admin",
     handledBy: "coordinator",
+    isPatient: true,
     query: z.strictObject({ dry_run: choiceParameter("dry_run", ["true", "false"]).optional() }),
     bodyTypes: ["application/json", "application/yaml", "application/x-yaml", "text/yaml"],
     body: z.string(),

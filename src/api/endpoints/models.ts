@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { TRAINING_WINDOW_DAYS_MAX } from "../../core/config/model-limits.ts";
+import { PROMOTION_ANSWER_MS_MAX, TRAINING_WINDOW_DAYS_MAX } from "../../core/config/model-limits.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { choiceParameter, environmentParameter, textParameter } from "../parameters.ts";
 import { DRIFT, JOB, JOB_STATES, JOB_TAKEN, JOBS, MODEL_STATES, MODEL_TYPES, MODELS, PROMOTION, ROLLBACK } from "../shapes/models.ts";
@@ -152,6 +152,8 @@ export const MODELS_ENDPOINTS = [
     path: "/api/v1/ml/promote",
     access: "admin",
     handledBy: "coordinator",
+    answerMsMax: PROMOTION_ANSWER_MS_MAX,
+    isPatient: true,
     query: NO_QUERY,
     body: z.strictObject({
       model_id: nameField(),

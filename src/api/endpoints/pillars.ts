@@ -88,6 +88,7 @@ export const PILLARS_ENDPOINTS = [
     path: "/api/v1/pillars/service-map",
     access: "operator",
     handledBy: "coordinator",
+    isPatient: true,
     query: z.strictObject({}),
     body: z.strictObject({
       entries: z

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { RULE_GROUP_BODY_BYTES_MAX } from "../../core/config/body-limits.ts";
+import { RULE_TRIAL_ANSWER_MS_MAX } from "../../core/config/rule-limits.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { timeField } from "../parameters.ts";
 import { RULE_GROUP, RULE_GROUP_LIST, RULE_TRIAL } from "../shapes/prometheus-rules.ts";
@@ -129,6 +130,7 @@ export const RULES_ENDPOINTS = [
     isBesideNames: true,
     access: "operator",
     handledBy: "coordinator",
+    answerMsMax: RULE_TRIAL_ANSWER_MS_MAX,
     query: NO_QUERY,
     body: z.strictObject({
       group: z.string().describe("a file of one group, as PUT takes it"),

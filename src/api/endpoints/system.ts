@@ -157,6 +157,7 @@ export const SYSTEM_ENDPOINTS = [
     path: "/api/v1/status",
     access: "viewer",
     handledBy: "coordinator",
+    needsShares: "refusals",
     query: NO_QUERY,
     responses: { 200: STATUS },
     examples: { response: STATUS_EXAMPLE },

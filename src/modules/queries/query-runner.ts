@@ -5,6 +5,7 @@ import type { Clock } from "../../adapters/platform/clock.ts";
 import { StoreError } from "../../adapters/storage/key-value-store.ts";
 import { bodySteps } from "../../api/body-parsing.ts";
 import type { CoordinatorEndpoint } from "../../api/endpoints.ts";
+import { endpointNamed } from "../../api/endpoints.ts";
 import { refusalBody } from "../../api/error-answer.ts";
 import { parseQuery } from "../../api/query-parsing.ts";
 import { ERROR_STATUS, type Outcome, type Refusal, refused } from "../../api/refusal.ts";
@@ -29,9 +30,6 @@ export interface QueryRunnerDependencies<Context> extends Pick<Clock, "monotonic
   readonly counters: Pick<CoordinatorCounters, "add" | "turn">;
   emit(message: CoordinatorMessage): void;
 }
-
-/** Queries that take long whoever else asks, and are bounded in another way. */
-const PATIENT = new Set(["alertWebhook", "backtest", "importCatalog", "importConfiguration", "promoteModel", "setServiceMap"]);
 
 /** A defect of an answer: whoever asked is answered 500. */
 const QUERY: Home = { where: "request", name: "a query" };
@@ -59,7 +57,7 @@ export class QueryRunner<Context extends AnyContext> {
       return refusalAnswer({ code: "overloaded", message: `${places.taken} queries are waiting already; try again` });
     }
     counters.add("queries", 1);
-    const ticket = this.#turns.begin(tenant, !PATIENT.has(call.endpoint));
+    const ticket = this.#turns.begin(tenant, endpointNamed(call.endpoint).isPatient !== true);
     try {
       this.#clock.begin();
       return await answerQuery(nouns, this.#shared(ticket), call, () => this.#turn(ticket, false));

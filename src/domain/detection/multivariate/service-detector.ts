@@ -1,6 +1,7 @@
 // The joint detector of one service: a model of its metrics, retrained as history grows, and the model's evidence against its own drifting history.
 // Score and alert ask different things: the score how rare a vector is in training, the alert whether strangeness itself has left its usual range, so
 // that a service that has drifted since training is not one long alert.
+import { ACCEPTED_MS } from "../../../core/layout/episode-ends.ts";
 import { anomalyScore } from "../anomaly-score.ts";
 import { OWN_TAIL_WORDS, OwnTail } from "../departure/own-tail.ts";
 import { pagesPerValue } from "../departure/page-budget.ts";
@@ -27,8 +28,6 @@ const SMOOTHED = 3;
 const PAGES_SHARE = 15;
 /** z of a vector by its model alone that needs no tail of the service's own evidence. Five was not enough where noise has heavy tails: 8 pages in 750 service-days. */
 const SURE_Z = 6.5;
-/** An alert that is open for so long is of how the service is now: its evidence is learned from then on. */
-const ACCEPTED_MS = 6 * 3_600_000;
 /** Evidence that opens an alert, in standard deviations of its own history. */
 export const EVIDENCE_BAR = 5;
 /** Standard deviations for which a value that is further out is learned: a drift is learned within a day, and incidents do not hide the next one. */
