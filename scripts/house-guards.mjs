@@ -150,19 +150,19 @@ export function constantsOf(source) {
 
 /** Returns the value of a calculation with numbers alone, so that 60 * 1_000 is 60_000, and the text of anything else. */
 function valueText(node, source) {
-  const value = valueOf(node);
+  const value = numberOf(node);
   return value === undefined ? node.getText(source).replaceAll(/[\s_]/g, "") : String(value);
 }
 
-function valueOf(node) {
+function numberOf(node) {
   if (ts.isNumericLiteral(node)) return Number(node.text);
-  if (ts.isParenthesizedExpression(node)) return valueOf(node.expression);
+  if (ts.isParenthesizedExpression(node)) return numberOf(node.expression);
   if (ts.isPrefixUnaryExpression(node)) {
-    const value = valueOf(node.operand);
+    const value = numberOf(node.operand);
     return node.operator === ts.SyntaxKind.MinusToken && value !== undefined ? -value : undefined;
   }
   if (!ts.isBinaryExpression(node)) return undefined;
-  const [left, right] = [valueOf(node.left), valueOf(node.right)];
+  const [left, right] = [numberOf(node.left), numberOf(node.right)];
   const calculate = CALCULATIONS.get(node.operatorToken.kind);
   return left === undefined || right === undefined ? undefined : calculate?.(left, right);
 }
