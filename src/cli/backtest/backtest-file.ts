@@ -138,9 +138,16 @@ function seriesOfHistory(series: HistorySeries, scopes: ScopesOfFile): BacktestS
   const of = { name, flags, times: times.slice(0, length), values: values.slice(0, length) };
   if ((flags & FLAG_COUNTER) === 0) return of;
   const counted = new CountedValues();
-  const deltas = Array.from(of.values, (value, place) => counted.add(of.times[place] as number, value, series.starts?.[place]));
+  const restarts = new Set<number>();
+  const deltas = Array.from(of.values, (value, place) => {
+    const timeMs = of.times[place] as number;
+    const delta = counted.add(timeMs, value, series.starts?.[place]);
+    if (counted.isRestart) restarts.add(timeMs);
+    return delta;
+  });
   const isCounted = (_: number, place: number) => deltas[place] !== undefined;
-  return { ...of, times: of.times.filter(isCounted), values: Float64Array.from(deltas.filter((delta) => delta !== undefined)) };
+  const added = Float64Array.from(deltas.filter((delta) => delta !== undefined));
+  return { ...of, times: of.times.filter(isCounted), values: added, restarts };
 }
 
 async function tableSeries({ intervalMs, serviceId, metricName }: Selection, file: string, tell: (notice: string) => void) {

@@ -50,6 +50,7 @@ export const SR_IDENTITY = 216; // u32, address of the identity bytes
 export const SR_IDENTITY_BYTES = 220; // u32
 export const SR_BEYOND_SINCE = 224; // f64, ms of the first value of SR_BEYOND; only once the ring holds more than FIRST_MAX values
 export const SR_FIRST_VALUES = 224; // f64[2], the ring while it holds no more than FIRST_MAX values; a ring that is not full begins at place 0
+export const SR_RESTARTED = 232; // f64, ms of the newest value in whose interval counting began anew, 0 = none; only once the ring holds more than FIRST_MAX values; in no checkpoint
 export const SR_FIRST_INTERVALS = 240; // u32[2]
 export const SR_FAMILY = 248; // u8, family of the metric (domain/pillars) + 1; 0 = not looked up yet; in no checkpoint; 251 is free
 export const SR_FALL_NEAR = 249; // u8, of a series whose kind is guessed: values to come within which a second fall shows that it is no counter; in no checkpoint

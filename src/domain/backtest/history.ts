@@ -21,6 +21,8 @@ export interface BacktestSeries {
   readonly flags: number;
   readonly times: Float64Array;
   readonly values: Float64Array;
+  /** Times of the values in whose interval counting began anew, where that is known. */
+  readonly restarts?: ReadonlySet<number>;
   /** Its newest sample was imported: that nothing follows says nothing of its sender. */
   readonly endsWithHistory?: boolean;
 }

@@ -16,6 +16,8 @@ export class CountedValues {
   #usualMs = 0;
   readonly #deltas: number[] = [];
   #next = 0;
+  /** Whether counting began anew in the interval of the value that was added last. */
+  isRestart = false;
 
   /** Another counter begins, or another piece of one. */
   begin(): void {
@@ -32,6 +34,7 @@ export class CountedValues {
     this.#lastMs = timeMs;
     this.#lastValue = value;
     this.#startMs = startAfter(this.#startMs, point);
+    this.isRestart = beginning === "restarted" || (beginning === "continued" && falls(value, before));
     if (beginning === "baseline") return undefined;
     const delta = beginning === "continued" ? this.#since(before, value) : Math.max(0, value);
     this.#deltas[this.#next] = delta;
@@ -40,7 +43,11 @@ export class CountedValues {
   }
 
   #since(before: number, value: number): number {
-    if (value >= before - RELATIVE_NOISE * Math.abs(before)) return Math.max(0, value - before);
+    if (!falls(value, before)) return Math.max(0, value - before);
     return countedAfterFall(value, Math.max(0, ...this.#deltas), this.#deltas.length >= SETTLED_DELTAS_MIN);
   }
+}
+
+function falls(value: number, before: number): boolean {
+  return value < before - RELATIVE_NOISE * Math.abs(before);
 }

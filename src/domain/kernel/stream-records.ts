@@ -37,6 +37,7 @@ import {
   SR_PEAK_HIGH,
   SR_PREVIOUS_RAW,
   SR_RESOLUTION,
+  SR_RESTARTED,
   SR_SAMPLES,
   SR_SERVICE_LABEL,
   SR_STATE,
@@ -305,6 +306,11 @@ export class StreamRecords {
     times.copyWithin(0, skipped, skipped + count);
     values.copyWithin(0, skipped, skipped + count);
     return Math.min(count, this.count(slot));
+  }
+
+  /** Time of the newest value in whose interval counting began anew; 0 for none. */
+  restartedMs(slot: number): number {
+    return this.count(slot) <= FIRST_MAX ? 0 : this.view.getFloat64(this.address(slot) + SR_RESTARTED, true);
   }
 
   /** No late value can enter before a chunk is taken. */

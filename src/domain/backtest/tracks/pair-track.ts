@@ -13,7 +13,7 @@ import { reachOf } from "../../detection/pair/own-reach.ts";
 import type { PairVerdict } from "../../detection/pair/pair-finding.ts";
 import { type PairSurroundings, Z_THRESHOLD_DEFAULT } from "../../detection/pair/pair-surroundings.ts";
 import { groupWithPending } from "../../detection/rolling/observation-groups.ts";
-import { perUsualInterval } from "../../detection/rolling/usual-deltas.ts";
+import { perUsualInterval, restartedValue } from "../../detection/rolling/usual-deltas.ts";
 import { INTERVAL_WORDS, UsualInterval } from "../../detection/rolling/usual-interval.ts";
 import type { OffsetMs } from "../../detection/seasonal/time-zone-hours.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
@@ -143,6 +143,15 @@ export class PairTrack {
     return { deployedMs, streams: streamsAt?.(nowMs) ?? 1, zThreshold, warmUntilMs, knownDays, isCounter: this.#isCounter, counts };
   }
 
+  #tameRestarts(restarts: ReadonlySet<number>, length: number): void {
+    for (let i = 0; i < length; i++) {
+      if (!restarts.has(this.#times[i] as number)) continue;
+      const end = this.#from + i + 1;
+      const had = this.#series.values.subarray(Math.max(0, end - WINDOW_MAX), end);
+      this.#values[i] = restartedValue(this.#values[i] as number, this.#isCounter, had);
+    }
+  }
+
   /** Puts what has not been observed before a place together in order. */
   #group(end: number): ReturnType<typeof groupWithPending> {
     const { times, values } = this.#series;
@@ -154,6 +163,7 @@ export class PairTrack {
     this.#times.set(times.subarray(this.#from, end));
     this.#values.set(values.subarray(this.#from, end));
     if (this.#isCounter) perUsualInterval(this.#times, this.#values, length, this.#lastMs, this.#interval.ms);
+    if (this.#series.restarts !== undefined) this.#tameRestarts(this.#series.restarts, length);
     return groupWithPending(this.#times, this.#values, length, this.#lastMs);
   }
 }

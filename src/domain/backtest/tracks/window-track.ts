@@ -51,8 +51,9 @@ export class WindowTrack {
 
   /** Takes the value at a place; places come in order. `longBaseline` tells what that says of it at once. */
   observe(place: number, longBaseline?: EpisodeContext["longBaseline"]): EpisodeFrame[] {
-    const { times } = this.#series;
+    const { times, restarts } = this.#series;
     this.#threshold = this.#ageing?.at(times[place] as number) ?? this.#threshold;
+    if (restarts?.has(times[place] as number)) this.#oracle.restart(times[place] as number);
     const events = this.#oracle.apply(times[place] as number, this.#valueAt(place));
     return events.filter(({ kind }) => REPORTED.has(kind)).flatMap((event) => this.#frame(event, place, longBaseline) ?? []);
   }

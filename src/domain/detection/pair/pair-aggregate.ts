@@ -46,12 +46,19 @@ export class PairAggregate {
   #newestMs = 0;
   #endedMs = 0;
   #roundMs = 0;
+  /** Streams of the newest value that its ring has seen; 0 where that holds what one of them alone has done. */
+  #known = 0;
   /** When who is in last changed: as after a deployment, another level is what people wanted. */
   changedMs = 0;
 
   /** AGGREGATION_* of service-vector.ts. */
   constructor(aggregation: number) {
     this.#aggregation = aggregation;
+  }
+
+  /** Takes that its ring goes on from a value of so many streams: the first round waits for as many. */
+  goOn(streams: number): void {
+    this.#known = streams;
   }
 
   /** Whether any stream is in, or has had a value since. */
@@ -83,17 +90,26 @@ export class PairAggregate {
       else this.#sum.add(sum / count);
     }
     const hasWaited = nowMs - this.#endedMs > (this.#roundMs === 0 ? FIRST_WAIT_MS : Math.max(WAIT_MS, WAIT_ROUNDS * this.#roundMs));
-    if (missing > 0 && !hasWaited) return undefined;
+    const isGathering = inside === 0 && this.#members.size < this.#known;
+    if ((missing > 0 || isGathering) && !hasWaited) return undefined;
     const isWhole = missing === 0 && inside >= MEMBERS_MIN;
     const found = isWhole ? { timeMs: this.#newestMs, value: this.#sum.value(this.#aggregation), streams: inside } : undefined;
-    if (isWhole) this.#roundMs = nowMs - this.#endedMs;
+    if (isWhole) this.#take(inside, nowMs);
     this.#endedMs = nowMs;
-    this.#beginRound(nowMs, isWhole || inside >= MEMBERS_MIN);
+    this.#beginRound(nowMs);
     return found;
   }
 
-  /** Who has had a value is in from now on, who has had none is out. */
-  #beginRound(nowMs: number, isKnown: boolean): void {
+  /** A round of so many streams is whole. What the ring has seen before it was of others where their number is another one. */
+  #take(streams: number, nowMs: number): void {
+    if (streams !== this.#known) this.changedMs = Math.max(this.changedMs, this.#endedMs);
+    this.#known = streams;
+    this.#roundMs = nowMs - this.#endedMs;
+  }
+
+  /** Who has had a value is in from now on, who has had none is out. Who is in at first shows with the first value. */
+  #beginRound(nowMs: number): void {
+    const isKnown = this.#roundMs > 0;
     let hasChanged = false;
     for (const [stream, member] of this.#members) {
       const isIn = member.count > 0;

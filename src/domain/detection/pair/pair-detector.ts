@@ -194,7 +194,7 @@ export class PairDetector {
 
   /** Judges a finite value by what came before it, and takes it in. Times must not go back. */
   observe(timeMs: number, observed: number, around: PairSurroundings = SURROUNDED_BY_NOTHING): PairVerdict {
-    const { deployedMs, acceptedMs = 0, streams, zThreshold, knownDays } = around;
+    const { deployedMs, acceptedMs = 0, changedMs = 0, streams, zThreshold, knownDays } = around;
     const value = heldValue(observed);
     this.#lastMs = this.#interval.lastMs;
     this.#interval.add(timeMs);
@@ -209,8 +209,8 @@ export class PairDetector {
     verdict.isOfKnownDay = this.#profile.knowsKindOfDay(localMs, this.#interval.ms, isHoliday);
     verdict.spike = this.#observeSpike(value);
     const hour = this.#profile.between(localMs, this.#interval.ms, isHoliday);
-    const isSettling = this.#settles(timeMs, Math.max(deployedMs, around.changedMs ?? 0), hour);
-    if ((around.changedMs ?? 0) > this.#lastMs) this.#moveTo(value, value - verdict.expected, hour);
+    const isSettling = this.#settles(timeMs, Math.max(deployedMs, changedMs), hour);
+    if (changedMs > 0 && changedMs >= this.#lastMs) this.#moveTo(value, value - verdict.expected, hour);
     const caution = isSettling || timeMs < this.#lenientUntilMs ? DEPLOYMENT_BAR : 1;
     const moment = this.#moment;
     moment.intervalMs = this.#interval.ms;

@@ -17,7 +17,7 @@ import {
 import { takeChunk } from "./chunk/chunk-waiting";
 import { insertAs, unjudgedFate } from "./shard/shard-apart";
 import { addBucketSample, takeWidth } from "./shard/shard-bucket";
-import { beganAnew, convert, deltaFlags, isNoCounter, scoredDelta, storeAnchor, storedDelta, takeStart } from "./shard/shard-counter";
+import { beganAnew, convert, deltaFlags, isNoCounter, noteRestart, scoredDelta, storeAnchor, storedDelta, takeStart } from "./shard/shard-counter";
 import { departsConstant, entersMasked, fate, isQuiet, judge } from "./shard/shard-episode";
 import {
   countDuplicate, countInvalid, countLate, countLateCounter, countReplaced, countSample, countStale, countUnbound, emitPlain, eventsCount,
@@ -213,7 +213,7 @@ function take(slot: u32, time: f64, value: f64, arrivalMs: f64): bool {
   if (!(load<f64>(r, SR_FIRST_TIME) > 0)) storeFirst(r, time);
   const flags = load<u32>(r, SR_FLAGS);
   if ((flags & (FLAG_ENDED | FLAG_HISTORY | FLAG_UNJUDGED)) != 0) store<u32>(r, flags & ~(<u32>(FLAG_ENDED | FLAG_HISTORY | FLAG_UNJUDGED)), SR_FLAGS);
-  if ((flags & FLAG_COUNTER) == 0) push(r, slot, time, value, value, takeRestart(r), elapsed, arrivalMs);
+  if ((flags & FLAG_COUNTER) == 0) push(r, slot, time, value, value, takeRestart(r, time), elapsed, arrivalMs);
   else if ((flags & FLAG_GUESSED) != 0 && isNoCounter(r, value)) {
     emitPlain(EVENT_NO_COUNTER, slot, time, value, 0, arrivalMs);
     return true;
@@ -280,10 +280,11 @@ function markRestart(r: usize, time: f64): void {
 /** Flags of an event of a value that is no counter's; takes the mark of markRestart() away. */
 // @ts-ignore
 @inline
-function takeRestart(r: usize): u32 {
+function takeRestart(r: usize, time: f64): u32 {
   const flags = load<u32>(r, SR_FLAGS);
   if ((flags & FLAG_START_MOVED) == 0) return 0;
   store<u32>(r, flags & ~(<u32>FLAG_START_MOVED), SR_FLAGS);
+  noteRestart(r, time);
   return EVENT_FLAG_RESET;
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { FLAG_COUNTER } from "../../../../src/core/layout/stream-record.ts";
 import { runOnce } from "../../../../src/domain/backtest/backtest.ts";
 import { type BacktestSeries, NO_FACTS } from "../../../../src/domain/backtest/history.ts";
-import { perUsualInterval } from "../../../../src/domain/detection/rolling/usual-deltas.ts";
+import { perUsualInterval, restartedValue } from "../../../../src/domain/detection/rolling/usual-deltas.ts";
 import { UTC_OFFSET } from "../../../../src/domain/detection/seasonal/time-zone-hours.ts";
 import { MINUTE_MS, START_MS, variant } from "../../../support/backtest-rig.ts";
 import { generator } from "../../../support/generator.ts";
@@ -11,7 +11,7 @@ import { generator } from "../../../support/generator.ts";
 const DAY = 1440;
 
 /** Minutes in which people are told of a counter's deltas; undefined is a scrape that was missed, whose delta comes with the next. */
-async function told(deltas: ReadonlyArray<number | undefined>): Promise<number[]> {
+async function told(deltas: ReadonlyArray<number | undefined>, restarts: readonly number[] = []): Promise<number[]> {
   const times: number[] = [];
   const values: number[] = [];
   let missed = 0;
@@ -28,6 +28,7 @@ async function told(deltas: ReadonlyArray<number | undefined>): Promise<number[]
     flags: FLAG_COUNTER,
     times: Float64Array.from(times),
     values: Float64Array.from(values),
+    restarts: new Set(restarts.map((minute) => START_MS + minute * MINUTE_MS)),
   };
   const options = { window: 120, samplesMin: 12, intervalMs: MINUTE_MS, offsetMs: UTC_OFFSET, sinceMs: START_MS };
   const untilMs = START_MS + deltas.length * MINUTE_MS;
@@ -45,6 +46,15 @@ describe("a counter", () => {
     const deltas: number[] = noise(3 * DAY, 10 * share + 1);
     for (let minute = 1500; minute < deltas.length; minute += 433) deltas[minute] = Math.round((deltas[minute] as number) * share);
     expect(await told(deltas)).toEqual([]);
+  });
+
+  it.each([3, 30, 1000])("that restarts with %i times what an interval brings is no news, and what comes for two minutes is", async (factor) => {
+    const deltas: number[] = noise(2 * DAY, factor);
+    const restarts = [1500, 1933, 2366];
+    for (const minute of [...restarts, 2600, 2601]) deltas[minute] = (deltas[minute] as number) * factor;
+    const [first, ...others] = await told(deltas, restarts);
+    expect([2600, 2601]).toContain(first);
+    expect(others).toEqual([]);
   });
 
   it("that reads 0 once, and then all that it ever counted, is no news", async () => {
@@ -79,4 +89,10 @@ describe("deltas per usual interval", () => {
     perUsualInterval(Float64Array.of(300_000), unknown, 1, 0, MINUTE_MS);
     expect([...unknown]).toEqual([200]);
   });
+});
+
+it("a value of which counting began anew says no more than usual of a counter, and nothing of a quantile", () => {
+  const had = Float64Array.of(9, 11, 10, 900, 10);
+  expect([900, 3].map((value) => restartedValue(value, true, had))).toEqual([10, 3]);
+  expect([900, 3].map((value) => restartedValue(value, false, had))).toEqual([10, 10]);
 });

@@ -50,8 +50,9 @@ describe("instances", () => {
 
 describe("an aggregate", () => {
   /** Values of each cycle by stream; what each cycle comes to. */
-  const run = (aggregation: number, cycles: ReadonlyArray<Readonly<Record<number, number>>>) => {
+  const run = (aggregation: number, cycles: ReadonlyArray<Readonly<Record<number, number>>>, known = 0) => {
     const aggregate = new PairAggregate(aggregation);
+    aggregate.goOn(known);
     const values = cycles.map((streams, at) => {
       for (const [stream, value] of Object.entries(streams)) aggregate.take(Number(stream), at * MINUTE_MS, value);
       return aggregate.cycle(at * MINUTE_MS + 1)?.value;
@@ -88,6 +89,25 @@ describe("an aggregate", () => {
     expect(values.filter((value) => value !== undefined && value !== 10)).toEqual([]);
     expect(values.at(-1)).toBe(10);
     expect(changedMs).toBeGreaterThan(0);
+  });
+
+  it("is at a level of its own with its first value, but where it goes on from as many streams", () => {
+    const both = { 1: 4, 2: 6 };
+    expect(run(SUM, [both, both, both])).toEqual({ values: [undefined, 10, 10], changedMs: 1 });
+    expect(run(SUM, [both, both, both], 2).changedMs).toBe(0);
+    expect(run(SUM, [both, both, both], 3)).toEqual({ values: [undefined, undefined, undefined], changedMs: 0 });
+  });
+
+  it("that goes on waits for the last of its streams before it begins", () => {
+    const all = { 1: 4, 2: 6, 3: 5 };
+    expect(run(SUM, [{ 1: 4 }, { 2: 6 }, { 3: 5 }, all], 3)).toEqual({ values: [undefined, undefined, undefined, 15], changedMs: 0 });
+  });
+
+  it("is at another level when one comes back to one that was alone", () => {
+    const both = { 1: 4, 2: 6 };
+    const alone = Array.from({ length: 6 }, () => ({ 1: 4 }));
+    const before = run(SUM, [both, both, ...alone]).changedMs;
+    expect(run(SUM, [both, both, ...alone, both, both]).changedMs).toBeGreaterThan(before);
   });
 });
 

@@ -147,6 +147,7 @@ describe("counters", () => {
     expect(events[0]).toMatchObject({ kind: EVENT_RESET, flags: EVENT_FLAG_RESET });
     expect(events.some((event) => event.kind === EVENT_OPEN)).toBe(false);
     expect(ring().at(-1)).toBe(1e10);
+    expect(rig.shard.records.restartedMs(slot)).toBe(START + 43 * STEP);
   });
   it("enter an implausible value after a reset as 0, and do not alert for it", () => {
     const { rig, slot, ring } = counter();

@@ -50,9 +50,10 @@ export class AggregatePass {
   /** Ends the cycle of a service: observes what its rings have come to. */
   cycle(service: ServiceAtHand, nowMs: number): void {
     const { arena, isFiring } = this.#dependencies;
-    for (const [ring, value] of this.rings.cycle(service.key, nowMs)) {
+    for (const ring of this.rings.of(service.key)) {
       this.#ring = ring;
       if (ring.pair === 0) ring.pair = this.#begin(ring);
+      const value = ring.aggregate.cycle(nowMs);
       if (ring.pair === 0) continue;
       if (value !== undefined) this.#observe(ring, value, service);
       else if (!ring.aggregate.hasMembers || this.#isGone(ring, nowMs))
@@ -81,17 +82,19 @@ export class AggregatePass {
     const verdict = detector.observe(timeMs, value, around);
     this.#episodes.take({ pair: ring.pair, slot: 0, direction, isNews: true }, timeMs, verdict);
     this.#episodes.flush();
+    arena.setMarks(ring.pair, streams);
     arena.save(ring.pair, timeMs, detector.count);
     if (verdict.reports || verdict.shares) confirm(ring.name, direction, { isAlone: verdict.reports, side: verdict.side });
   }
 
-  /** Begins with the baseline of its first stream. */
-  #begin({ hash, name, firstSlot }: AggregateRing): number {
+  /** Goes on from what is stored, of as many streams as its marks say, or begins with the baseline of its first stream. */
+  #begin({ hash, name, firstSlot, aggregate }: AggregateRing): number {
     const { arena, records, pairOf, claim } = this.#dependencies;
     const bytes = Uint8Array.from(Buffer.from(hash, "hex"));
     const pair = claim(new Uint32Array(bytes.buffer), records.partition(firstSlot), name.tenant);
     const first = pairOf(firstSlot);
     if (pair !== 0 && first !== 0 && arena.count(pair) === 0 && arena.count(first) > 0) arena.inherit(pair, first);
+    if (pair !== 0) aggregate.goOn(arena.marks(pair));
     return pair;
   }
 }

@@ -2,7 +2,7 @@
 import { hash128 } from "../../../../core/hashing/hash128.ts";
 import type { StreamName } from "../../../../core/protocol/coordinator-frame.ts";
 import { aggregationOf } from "../../../../domain/detection/multivariate/service-vector.ts";
-import { type AggregateValue, aggregateName, PairAggregate } from "../../../../domain/detection/pair/pair-aggregate.ts";
+import { aggregateName, PairAggregate } from "../../../../domain/detection/pair/pair-aggregate.ts";
 import { serviceKey } from "../../../../domain/series/stream-identity.ts";
 
 /** The first stream of a pair, and what a second one makes of it. */
@@ -79,8 +79,8 @@ export class AggregateRings {
     ring.aggregate.take(slot, timeMs, sum / count);
   }
 
-  /** Ends a service's cycle: each of its rings, with the value that it has come to. */
-  *cycle(service: string, nowMs: number): Generator<readonly [AggregateRing, AggregateValue | undefined]> {
-    for (const ring of this.#byService.get(service) ?? []) yield [ring, ring.aggregate.cycle(nowMs)];
+  /** Rings of a service. */
+  of(service: string): readonly AggregateRing[] {
+    return this.#byService.get(service) ?? [];
   }
 }

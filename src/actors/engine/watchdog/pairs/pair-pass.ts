@@ -23,7 +23,7 @@ import { PairEpisodes } from "../../../../domain/detection/pair/pair-episodes.ts
 import { type PairSurroundings, SURROUNDED_BY_NOTHING, Z_THRESHOLD_DEFAULT } from "../../../../domain/detection/pair/pair-surroundings.ts";
 import { DETECTOR_ADAPTIVE } from "../../../../domain/detection/pair/pair-verdict.ts";
 import { groupObservations, groupWithPending } from "../../../../domain/detection/rolling/observation-groups.ts";
-import { perUsualInterval } from "../../../../domain/detection/rolling/usual-deltas.ts";
+import { perUsualInterval, restartedValue } from "../../../../domain/detection/rolling/usual-deltas.ts";
 import type { OffsetMs } from "../../../../domain/detection/seasonal/time-zone-hours.ts";
 import { lastFullHour } from "../../../../domain/detection/service/live-streams.ts";
 import type { WatchdogSettings } from "../../../../domain/detection/watchdog-settings.ts";
@@ -87,6 +87,8 @@ export class PairPass implements WatchdogDetector {
   readonly #aggregates: AggregatePass;
   readonly #times = new Float64Array(WINDOW_MAX);
   readonly #values = new Float64Array(WINDOW_MAX);
+  /** A ring of which one value began anew. */
+  readonly #had = { times: new Float64Array(WINDOW_MAX), values: new Float64Array(WINDOW_MAX) };
   /** Pairs by slot; 0 for none. */
   #pairs = new Uint32Array(1024);
   /** 1 where the name of a slot's stream says that it counts. */
@@ -382,12 +384,22 @@ export class PairPass implements WatchdogDetector {
     return groupObservations(this.#times, this.#values, this.#readSince(slot, sinceMs, untilMs), sinceMs);
   }
 
-  /** The values after a time, deltas of a counter per usual interval; how many they are. */
+  /** The values after a time, deltas of a counter per usual interval, with no more of one that began anew than it says; how many they are. */
   #readSince(slot: number, sinceMs: number, untilMs: number): number {
     const { records } = this.#dependencies;
     const read = records.readSince(slot, sinceMs, untilMs, this.#times, this.#values);
     if (this.#kindOf(slot) === COUNTS) perUsualInterval(this.#times, this.#values, read, sinceMs, records.usualIntervalMs(slot));
+    if (records.restartedMs(slot) > sinceMs) this.#tameRestart(slot, read);
     return read;
+  }
+
+  #tameRestart(slot: number, read: number): void {
+    const { records } = this.#dependencies;
+    const at = this.#times.subarray(0, read).indexOf(records.restartedMs(slot));
+    if (at < 0) return;
+    const { times, values } = this.#had;
+    const had = values.subarray(0, records.readNewest(slot, WINDOW_MAX, times, values));
+    this.#values[at] = restartedValue(this.#values[at] as number, this.#kindOf(slot) === COUNTS, had);
   }
 
   /** Tells of a departure that people are to be informed of. */

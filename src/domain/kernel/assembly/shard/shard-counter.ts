@@ -4,11 +4,11 @@
 // When the interval differs from the usual one by more than half as much again (one missed scrape), the delta is scored per usual interval.
 import { EVENT_FLAG_IMPLAUSIBLE, EVENT_FLAG_IRREGULAR, EVENT_FLAG_RESET, EVENT_RESET, EVENT_SENT } from "../../../../core/layout/kernel-event";
 import {
-  FLAG_COUNTER, FLAG_HAS_PREVIOUS, FLAG_HAS_RAW, FLAG_START_MOVED, SR_COUNT, SR_FALL_NEAR, SR_FLAGS, SR_INTERVAL, SR_LAST_RAW, SR_LAST_TIME, SR_PREVIOUS_RAW,
-  SR_ANCHOR, SR_START,
+  FIRST_MAX, FLAG_COUNTER, FLAG_HAS_PREVIOUS, FLAG_HAS_RAW, FLAG_START_MOVED, SR_COUNT, SR_FALL_NEAR, SR_FLAGS, SR_INTERVAL, SR_LAST_RAW, SR_LAST_TIME, SR_PREVIOUS_RAW,
+  SR_ANCHOR, SR_RESTARTED, SR_START,
 } from "../../../../core/layout/stream-record";
 import { countReset, emitPlain } from "./shard-event";
-import { valuesOf } from "./shard-table";
+import { recordOf, valuesOf } from "./shard-table";
 
 /** A fall by less than this is rounding of the sender. */
 const RELATIVE_NOISE: f64 = 1e-9;
@@ -185,8 +185,14 @@ function fall(r: usize, slot: u32, time: f64, value: f64, arrivalMs: f64): void 
 function reset(slot: u32, time: f64, value: f64, delta: f64, flags: u32, arrivalMs: f64): void {
   storedDelta = delta;
   deltaFlags = flags;
+  noteRestart(recordOf(slot), time);
   countReset();
   emitPlain(EVENT_RESET, slot, time, value, deltaFlags, arrivalMs);
+}
+
+/** Notes for whoever reads the ring that counting began anew in the interval of the value that comes next, at `time`. */
+export function noteRestart(r: usize, time: f64): void {
+  if (load<u32>(r, SR_COUNT) > <u32>FIRST_MAX) store<f64>(r, time, SR_RESTARTED);
 }
 
 /** Largest delta in the ring. */

@@ -7,7 +7,7 @@
 // in the middle of a ring. The effective value of a masked place is clamp(raw, SR_CLAMP_LOW, SR_CLAMP_HIGH).
 import {
   FIRST_MAX, FLAG_APART, RING_INTERVALS, RING_VALUES, SR_CLAMP_HIGH, SR_CLAMP_LOW, SR_COUNT, SR_FIRST_INTERVALS, SR_FIRST_VALUES, SR_FLAGS, SR_HEAD, SR_LAST_VALUE, SR_M2,
-  SR_M2_SCALE, SR_MASK, SR_MEAN, SR_PIVOT, SR_PUSHES, SR_RUN, WINDOW_MAX,
+  SR_M2_SCALE, SR_MASK, SR_MEAN, SR_PIVOT, SR_PUSHES, SR_RESTARTED, SR_RUN, WINDOW_MAX,
 } from "../../../../core/layout/stream-record";
 import { recordOf, ringOf, valuesOf } from "./shard-table";
 
@@ -154,6 +154,7 @@ export function enterRing(r: usize, raw: f64, interval: u32, masked: bool, anyMa
 function moveFirst(r: usize, ring: usize): void {
   memory.copy(ring + RING_VALUES, r + SR_FIRST_VALUES, 8 * FIRST_MAX);
   memory.copy(ring + RING_INTERVALS, r + SR_FIRST_INTERVALS, 4 * FIRST_MAX);
+  store<f64>(r, 0, SR_RESTARTED);
 }
 
 /** Whether statistics of a full window have to be taken from the ring again: `top` of M2's bits, and the largest since they were exact. */
