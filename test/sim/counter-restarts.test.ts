@@ -51,9 +51,7 @@ it("counters that restart are no news, and a fault behind their restart is", asy
       resource: { attributes: [{ key: "service.name", value: { stringValue: sender.name } }] },
       scopeMetrics: [
         {
-          metrics: [
-            { name: "requests", sum: { aggregationTemporality: 2, isMonotonic: true, dataPoints: [point(sender, minute)] } },
-          ],
+          metrics: [{ name: "requests", sum: { aggregationTemporality: 2, isMonotonic: true, dataPoints: [point(sender, minute)] } }],
         },
       ],
     }));

@@ -48,14 +48,17 @@ describe("a counter", () => {
     expect(await told(deltas)).toEqual([]);
   });
 
-  it.each([3, 30, 1000])("that restarts with %i times what an interval brings is no news, and what comes for two minutes is", async (factor) => {
-    const deltas: number[] = noise(2 * DAY, factor);
-    const restarts = [1500, 1933, 2366];
-    for (const minute of [...restarts, 2600, 2601]) deltas[minute] = (deltas[minute] as number) * factor;
-    const [first, ...others] = await told(deltas, restarts);
-    expect([2600, 2601]).toContain(first);
-    expect(others).toEqual([]);
-  });
+  it.each([3, 30, 1000])(
+    "that restarts with %i times what an interval brings is no news, and what comes for two minutes is",
+    async (factor) => {
+      const deltas: number[] = noise(2 * DAY, factor);
+      const restarts = [1500, 1933, 2366];
+      for (const minute of [...restarts, 2600, 2601]) deltas[minute] = (deltas[minute] as number) * factor;
+      const [first, ...others] = await told(deltas, restarts);
+      expect([2600, 2601]).toContain(first);
+      expect(others).toEqual([]);
+    },
+  );
 
   it("that reads 0 once, and then all that it ever counted, is no news", async () => {
     const deltas: number[] = noise(2 * DAY, 5);
