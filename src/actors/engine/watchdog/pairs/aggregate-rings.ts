@@ -79,7 +79,6 @@ export class AggregateRings {
     ring.aggregate.take(slot, timeMs, sum / count);
   }
 
-  /** Rings of a service. */
   of(service: string): readonly AggregateRing[] {
     return this.#byService.get(service) ?? [];
   }
