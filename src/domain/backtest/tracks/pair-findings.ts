@@ -60,7 +60,8 @@ export class PairFindings {
   /** Looks at the newest values together, where the series is too young for single ones to depart. Times ascend. */
   observeYoung(times: Float64Array, values: Float64Array, around: YoungSurroundings, cycleMs: number): void {
     const isRecent = (times.at(-1) ?? 0) >= cycleMs - CONFIRMED_MS_MAX;
-    const departure = isRecent && this.#detector.isYoung ? youngDeparture(times, values, around) : undefined;
+    const departure =
+      isRecent && this.#detector.isYoung ? youngDeparture(times, values, { ...around, ageMs: this.#detector.ageMs }) : undefined;
     if (departure === undefined || this.#detector.departure.isWayBack(times[0] as number, departure.observed)) return;
     this.#lastMs = departure.timeMs;
     this.#take(this.#detector.depart(departure));

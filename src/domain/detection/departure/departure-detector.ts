@@ -1,5 +1,6 @@
 // Whether a value is worth a page: how improbable it is for this series, by the series' own tail at its own interval, how large in units that matter, and whether the
 // series does so as a rule. One value is enough where the noise is known. A departure goes on until it is over, or has lasted so long that it is the new level.
+import { LASTING_MS, LASTING_VALUES } from "../../../core/layout/episode-ends.ts";
 import { SD_MIN, SD_RELATIVE_MIN } from "../../../core/layout/sd-floors.ts";
 import { DAY_MS, HOUR_MS } from "../../../core/time/durations.ts";
 import { SD_PER_MEAN_DEVIATION } from "../robust.ts";
@@ -54,9 +55,7 @@ const BUSY = 15;
 const KNOWN_UNTIL = 16; // one that is no news may last until then
 const ONSETS = 18;
 const HEAD_WORDS = 20;
-const AT_REST = 0;
-const DEPARTED = 1;
-const KNOWN = 2; // as the series does: it is no news
+const [AT_REST, DEPARTED, KNOWN] = [0, 1, 2] as const; // what is known is as the series does: it is no news
 
 /** Numbers of state. */
 export const DEPARTURE_DETECTOR_WORDS =
@@ -468,13 +467,13 @@ export class DepartureDetector {
     this.#levels.settle(isKnownStep ? value : mean, hour, isKnownStep ? stepSpread : newest.spread(this.levelValues));
   }
 
-  #learn(timeMs: number, value: number, { intervalMs, hour, newest }: ValueMoment): void {
-    const words = this.#words;
+  #learn(timeMs: number, value: number, moment: ValueMoment): void {
+    const [{ intervalMs, hour, newest }, words] = [moment, this.#words];
     const isIncident = words[STATE] !== AT_REST || this.#waits[WAITING_SIDE] !== 0;
     const isStrange = isIncident && !(words[STATE] === KNOWN && this.#season.hasEvents(intervalMs)); // what is known belongs to such a season
     const count = (words[COUNT] as number) + 1;
     words[COUNT] = count;
-    if (isYoung(count - 1, intervalMs) && !isYoung(count, intervalMs) && !this.isOpen) this.#comeOfAge(count);
+    if (isYoung(count - 1, intervalMs) && !isYoung(count, intervalMs) && !this.isOpen) this.#comeOfAge(count, moment);
     // What comes back by the clock, and what goes on, says nothing of the noise; that a short departure has come again does.
     if (this.known === "short_lived") this.#tails.add(this.size);
     else if (!isIncident && count > 1 && !this.isSmallMove) this.#tails.learn(this.size, DEPARTURE_MIN);
@@ -491,10 +490,13 @@ export class DepartureDetector {
     if (this.#steps.learn(value, count, isIncident, this.#newest.counts)) this.#known.holdsLevel(value, timeMs);
   }
 
-  /** A series without a level strays by what all of its values do. */
-  #comeOfAge(count: number): void {
+  /** A series without a level strays by what all of its values do. What has begun too late to be looked at while it was young is news with its next value. */
+  #comeOfAge(count: number, { localMs }: ValueMoment): void {
+    const [words, startedMs] = [this.#words, this.#words[STARTED] as number];
+    const hasLasted = (words[VALUES] as number) >= LASTING_VALUES && localMs - startedMs >= LASTING_MS;
+    if (words[KNOWN_UNTIL] === startedMs + DAY_MS && !hasLasted) words[KNOWN_UNTIL] = startedMs;
     if (hasShownLevel(count, this.#levels.learned, this.#onsets.times(count))) return;
-    this.#words[STATE] = AT_REST;
+    words[STATE] = AT_REST;
     this.#levels.restart(this.#season.mean, this.#season.sd / SD_PER_MEAN_DEVIATION);
   }
 }

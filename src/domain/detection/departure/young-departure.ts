@@ -64,6 +64,8 @@ export interface YoungSurroundings {
   readonly streams: number;
   /** Factor of the bar, by the threshold that is set. */
   readonly strictness: number;
+  /** For how long it has been known, the newest value included: the values that are looked at may be of a part of that. */
+  readonly ageMs?: number;
 }
 
 /** Whether a long baseline of so many values at an interval is too young for a tail of its own. */
@@ -91,15 +93,17 @@ export function youngDeparture(times: Float64Array, values: Float64Array, around
   const size = moved / sd;
   const bar = around.strictness * barOf(before.length, around.streams);
   const of = { expected, sd, side, bar } as const;
-  const isKnown = (times[from] as number) - (times[0] as number) >= KNOWN_MS;
+  const newestMs = times[times.length - 1] as number;
+  const knownMs = Math.max(newestMs - (times[0] as number), around.ageMs ?? 0) - (newestMs - (times[from] as number));
+  const isKnown = knownMs >= KNOWN_MS;
   const isStill = !isScatter && own <= STILL_VARIATION * Math.abs(expected);
   if (!isKnown && (isStill || around.streams > MANY_STREAMS || own > WIDE_VARIATION * Math.abs(expected))) return undefined;
   if (isStill && side * expected > 0 && moved < STILL_MOVE * Math.abs(expected)) return undefined;
   const isBeyond = size >= bar && areBeyond(departing, of) && isSeldom(before, of) && leavesItsWay(before, departing, of);
-  if (!isBeyond && !(isFall && size >= NOTHING_SHARE * bar && isNothingRare(departing.length, before, usual, around))) return undefined;
-  const newest = times.length - 1;
+  const isFarFromNothing = isStill || size >= NOTHING_SHARE * bar;
+  if (!isBeyond && !(isFall && isFarFromNothing && isNothingRare(departing.length, before, usual, isStill, around))) return undefined;
   return {
-    timeMs: times[newest] as number,
+    timeMs: newestMs,
     startedMs: times[from] as number,
     side,
     observed,
@@ -199,9 +203,9 @@ function leavesItsWay(before: Float64Array, departing: Float64Array, of: Side): 
   return isBeyond(median(first), { ...of, expected: newer + drift * (before.length / 4 + first.length / 2) });
 }
 
-/** Whether nothing was left so seldom before that as many in a row as these are rare. Of counts of a few it is not. */
-function isNothingRare(departing: number, before: Float64Array, usual: number, { streams }: YoungSurroundings): boolean {
-  if (Math.abs(usual) < FEW && before.every(Number.isInteger)) return false;
+/** Whether nothing was left so seldom before that as many in a row as these are rare. Of counts of a few it is not, but of one level, as of a target that is up. */
+function isNothingRare(departing: number, before: Float64Array, usual: number, isStill: boolean, { streams }: YoungSurroundings): boolean {
+  if (!isStill && Math.abs(usual) < FEW && before.every(Number.isInteger)) return false;
   const nothing = before.reduce((sum, value) => sum + (isFallToNothing(value, usual) ? 1 : 0), 0);
   const share = (nothing + 1) / (before.length + 2);
   return share <= BEFORE_SHARE_MAX && departing * Math.log(share) <= Math.log(YOUNG_CHANCE * shareOfOne(streams));

@@ -1,10 +1,11 @@
 // What lasts: values in a row that say together what none of them does, held against what such evidence comes to by itself on this series.
 import { DAY_MS } from "../../../core/time/durations.ts";
-import { OWN_TAIL_WORDS, OwnTail } from "../departure/own-tail.ts";
+import { OWN_TAIL_WORDS } from "../departure/own-tail.ts";
 import { PAGES_A_DAY } from "../departure/page-budget.ts";
 import type { RecentValues } from "../rolling/recent-values.ts";
 import { EvidenceRise, RISE_WORDS } from "./evidence-rise.ts";
 import { CONFIRMATION_WORDS, PairConfirmation } from "./pair-confirmation.ts";
+import { StretchTail } from "./stretch-tail.ts";
 
 /** Numbers of state: the evidence, the tail of that, the highest of the stretch at hand, and when it rose. */
 export const LASTING_WORDS = CONFIRMATION_WORDS + OWN_TAIL_WORDS + 1 + 2 * RISE_WORDS;
@@ -38,10 +39,9 @@ export interface LastingMoment {
 /** Evidence of one pair over caller-owned state of LASTING_WORDS numbers, all 0 at the start. The fields report the newest value. */
 export class LastingEvidence {
   readonly #confirmation: PairConfirmation;
-  readonly #tail: OwnTail;
+  readonly #tail: StretchTail;
   readonly #aloneRise: EvidenceRise;
   readonly #sharedRise: EvidenceRise;
-  readonly #peak: Float64Array;
   /** People are to be told, now, or now if another metric of the service lasts too. */
   reports = false;
   shares = false;
@@ -55,10 +55,10 @@ export class LastingEvidence {
       return words.subarray(used - count, used);
     };
     this.#confirmation = new PairConfirmation(take(CONFIRMATION_WORDS), values);
-    this.#tail = new OwnTail(take(OWN_TAIL_WORDS));
+    const tail = take(OWN_TAIL_WORDS);
     this.#aloneRise = new EvidenceRise(take(RISE_WORDS));
     this.#sharedRise = new EvidenceRise(take(RISE_WORDS));
-    this.#peak = take(1);
+    this.#tail = new StretchTail(tail, take(1));
   }
 
   /** Side of the level that the values lie on; 0 where they scatter. */
@@ -96,9 +96,6 @@ export class LastingEvidence {
       this.shares = isSharedNews && !isHabit;
       if (this.reports) this.#aloneRise.tell();
     }
-    if (!isIncident) this.#peak[0] = Math.max(this.#peak[0] as number, alone);
-    if (count % LASTING_STRETCH !== 0) return;
-    this.#tail.add(this.#peak[0] as number);
-    this.#peak[0] = 0;
+    this.#tail.learn(isIncident ? 0 : alone, count % LASTING_STRETCH === 0);
   }
 }

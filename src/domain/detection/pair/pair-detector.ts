@@ -11,7 +11,7 @@ import {
   FORMER_MORE_DEPARTURE_DETECTOR_WORDS,
   MORE_DEPARTURE_DETECTOR_WORDS,
 } from "../departure/departure-detector.ts";
-import { OWN_TAIL_WORDS, OwnTail, type TailEvidence } from "../departure/own-tail.ts";
+import { OWN_TAIL_WORDS, type TailEvidence } from "../departure/own-tail.ts";
 import { shareOfOne } from "../departure/page-budget.ts";
 import type { YoungDeparture } from "../departure/young-departure.ts";
 import { AlertGate, GATE_WORDS } from "../gates/alert-gate.ts";
@@ -28,6 +28,7 @@ import { barsOf, highLevels, SHARED_VALUES, widthOf } from "./pair-bars.ts";
 import { evidenceOf, PairVerdict } from "./pair-finding.ts";
 import { lastingMomentOf, momentOf } from "./pair-moments.ts";
 import { type NewValues, type PairSurroundings, SURROUNDED_BY_NOTHING, Z_THRESHOLD_DEFAULT } from "./pair-surroundings.ts";
+import { StretchTail } from "./stretch-tail.ts";
 import { heldValue, toldValue } from "./value-range.ts";
 
 /** Values that the long baselines remember: 4 days of minutes, 22 of five minutes. */
@@ -100,8 +101,7 @@ export class PairDetector {
   readonly #deployment: Float64Array;
   /** Whether the value observed last is worth a page by itself. */
   readonly departure: DepartureDetector;
-  readonly #levelTail: OwnTail;
-  readonly #levelPeak: Float64Array;
+  readonly #levelTail: StretchTail;
   readonly #lasting: LastingEvidence;
   readonly #offsetMs: OffsetMs;
   readonly #verdict = new PairVerdict();
@@ -150,8 +150,7 @@ export class PairDetector {
     this.#deployment = take(DEPLOYMENT_WORDS);
     const more = new Float64Array(state, FIRST_STATE_BYTES, MORE_DEPARTURE_DETECTOR_WORDS);
     this.departure = new DepartureDetector(take(DEPARTURE_DETECTOR_WORDS), more);
-    this.#levelTail = new OwnTail(take(OWN_TAIL_WORDS));
-    this.#levelPeak = take(1);
+    this.#levelTail = new StretchTail(take(OWN_TAIL_WORDS), take(1));
     this.#lasting = new LastingEvidence(take(LASTING_WORDS), this.#values);
     this.#offsetMs = offsetMs;
     this.#bytes = new Uint8Array(state);
@@ -247,6 +246,11 @@ export class PairDetector {
     return verdict;
   }
 
+  /** For how long the series has been known by its values, ms. */
+  get ageMs(): number {
+    return this.count * this.#interval.ms;
+  }
+
   /** Whether nobody was told of a departure of a series that is too young to judge single values: its newest ones are to be looked at together. */
   get isYoung(): boolean {
     return !this.departure.isOpen && this.departure.isYoung(this.#interval.ms);
@@ -332,7 +336,8 @@ export class PairDetector {
     const begins = departure.isFar ? lasting.reports || lasting.comesAgain : lasting.reports && !this.isFiring;
     if (begins && lasting.side !== 0) this.#beginLasting(timeMs, value, lasting.side, wasFiring);
     verdict.reports ||= lasting.reports;
-    this.#learnTail();
+    // The highest level of each short mean's stretch is what levels do by themselves.
+    this.#levelTail.learn(verdict.level, this.count % verdict.width === 0);
   }
 
   /** What lasts is a departure, known when it comes again, and told of an anomaly: where there is none, as of a series whose windows hold farther values, it begins with this. */
@@ -341,15 +346,6 @@ export class PairDetector {
     this.departure.beginLasting(timeMs, side, value);
     verdict.opened = this.isFiring && !wasFiring;
     this.#tellDeparture(value);
-  }
-
-  /** The highest level of each short mean's stretch is what levels do by themselves. */
-  #learnTail(): void {
-    const { level, width } = this.#verdict;
-    this.#levelPeak[0] = Math.max(this.#levelPeak[0] as number, level);
-    if (this.count % width !== 0) return;
-    this.#levelTail.add(this.#levelPeak[0] as number);
-    this.#levelPeak[0] = 0;
   }
 
   /** Whether a departure is on, or has been lately: what else is found to its side belongs to it. */

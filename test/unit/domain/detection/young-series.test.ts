@@ -1,6 +1,7 @@
 // What departs of a series that is too young for a tail of its own, and what it does by itself.
 import { describe, expect, it } from "vitest";
 import { isYoung, type YoungSurroundings, youngDeparture } from "../../../../src/domain/detection/departure/young-departure.ts";
+import { PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
 import { generator } from "../../../support/generator.ts";
 
 const START_MS = Date.UTC(2026, 0, 5);
@@ -12,7 +13,8 @@ function foundAt(values: readonly number[], intervalS: number, around = ALONE): 
   const all = Float64Array.from(values);
   for (let end = 1; end <= all.length; end++) {
     const from = Math.max(0, end - 120);
-    if (youngDeparture(times.subarray(from, end), all.subarray(from, end), around) !== undefined) return end - 1;
+    if (youngDeparture(times.subarray(from, end), all.subarray(from, end), { ageMs: 1000 * intervalS * end, ...around }) !== undefined)
+      return end - 1;
   }
   return undefined;
 }
@@ -58,9 +60,27 @@ describe("a young series", () => {
 
   it("departs where a few levels rise threefold, or are gone, once they have been for half an hour", () => {
     for (const to of [3_000, 0]) {
-      expect(foundAt(levels([1000, 119], [to, 60]), 15)).toBeUndefined();
+      expect(foundAt(levels([1000, 100], [to, 15]), 15)).toBeUndefined();
       expect(foundAt(levels([1000, 40], [to, 60]), 60)).toBe(43);
+      // The values that are looked at are 120, which at 15 s are no half hour: that the series was there before is known all the same.
+      for (const hours of [1, 2, 4, 5]) {
+        expect([hours, to, foundAt(levels([1000, 240 * hours], [to, 60]), 15)]).toEqual([hours, to, 240 * hours + 12]);
+        expect([hours, to, foundAt(levels([1000, 360 * hours], [to, 60]), 10)]).toEqual([hours, to, 360 * hours + 18]);
+      }
     }
+  });
+
+  it("departs where one level of a few is gone, as that of a target that is up, and not where counts of a few are nothing for a while", () => {
+    for (const [intervalS, lasting] of [
+      [10, 18],
+      [15, 12],
+      [30, 6],
+      [60, 3],
+    ] as const) // prettier
+      for (const level of [1, 2, 3]) expect(foundAt(levels([level, 300], [0, 40]), intervalS)).toBe(300 + lasting);
+    const few = generator(3);
+    const counts = Array.from({ length: 300 }, () => Math.floor(3 * few.uniform()));
+    expect(foundAt([...counts, ...levels([0, 20])], 15)).toBeUndefined();
   });
 
   it("is asked for more while its service is one of many streams, and by a higher threshold", () => {
@@ -69,6 +89,19 @@ describe("a young series", () => {
     expect(foundAt(values, 60, { streams: 1, strictness: 2 })).toBeUndefined();
     expect(foundAt(values, 15, { streams: 400, strictness: 1 })).toBeUndefined();
   });
+
+  it.each([2, 4, 10, 0])(
+    "that comes of age while it is %d times what it was is told of that: it was too late to be looked at before",
+    (factor) => {
+      for (const before of [356, 357, 358, 359]) {
+        const detector = new PairDetector();
+        const values = [...noise(before, 0.1, 5), ...noise(30, 0.1, 6, 100 * factor)];
+        const told = values.map((value, i) => detector.observe(START_MS + 60_000 * i, value).reports);
+        const first = told.indexOf(true);
+        expect([before, first >= before && first <= before + 5]).toEqual([before, true]);
+      }
+    },
+  );
 
   it("is young for a day, and for six hours of minutes", () => {
     expect([isYoung(359, 60_000), isYoung(360, 60_000), isYoung(23, 3_600_000), isYoung(24, 3_600_000)]).toEqual([

@@ -367,7 +367,11 @@ export class PairPass implements WatchdogDetector {
     const { acceptedMs = 0 } = around;
     const read = this.#readSince(slot, acceptedMs, untilMs);
     const strictness = around.zThreshold / Z_THRESHOLD_DEFAULT;
-    const departure = youngDeparture(this.#times.subarray(0, read), this.#values.subarray(0, read), { ...around, strictness });
+    const departure = youngDeparture(this.#times.subarray(0, read), this.#values.subarray(0, read), {
+      streams: around.streams,
+      strictness,
+      ageMs: this.#detector.ageMs,
+    });
     if (departure === undefined || (acceptedMs > 0 && this.#detector.departure.hasHadLevel(departure.observed))) return;
     if (this.#detector.departure.isWayBack(this.#times[0] as number, departure.observed)) return;
     this.#episodes.take({ pair, slot, direction, isNews: true }, departure.timeMs, this.#detector.depart(departure));
