@@ -1,6 +1,5 @@
 // Whether a value is worth a page: how improbable it is for this series, by the series' own tail at its own interval, how large in units that matter, and whether the
 // series does so as a rule. One value is enough where the noise is known. A departure goes on until it is over, or has lasted so long that it is the new level.
-import { LASTING_MS, LASTING_VALUES } from "../../../core/layout/episode-ends.ts";
 import { SD_MIN, SD_RELATIVE_MIN } from "../../../core/layout/sd-floors.ts";
 import { DAY_MS, HOUR_MS } from "../../../core/time/durations.ts";
 import { SD_PER_MEAN_DEVIATION } from "../robust.ts";
@@ -10,7 +9,7 @@ import { FarOnsets } from "./far-onsets.ts";
 import { type Departure, KNOWN_DEPARTURES_WORDS, KnownDepartures, type KnownReason, MORE_DEPARTURES_WORDS } from "./known-departures.ts";
 import { LEARNED_SEASON_WORDS, LearnedSeason } from "./learned-season.ts";
 import { LOCAL_LEVELS_WORDS, LocalLevels, mix } from "./local-levels.ts";
-import { hasShownLevel, hasStayed, isTaken } from "./new-level.ts";
+import { hasLasted, hasShownLevel, hasStayed, isTaken } from "./new-level.ts";
 import { OWN_TAIL_WORDS } from "./own-tail.ts";
 import { OwnTails } from "./own-tails.ts";
 import { barOfOne, pagesPerValue, shareOfOne } from "./page-budget.ts";
@@ -65,8 +64,7 @@ export const MORE_DEPARTURE_DETECTOR_WORDS = MORE_DEPARTURES_WORDS + 2 + PAIRED_
 /** Of these, what pairs had before two periods at once were known. */
 export const FORMER_MORE_DEPARTURE_DETECTOR_WORDS = MORE_DEPARTURES_WORDS + 2;
 /** Of what waits: the side to which the newest value lies so far that the next one decides, and the furthest of the values in a row that are far out, signed; 0 for none. */
-const WAITING_SIDE = 0;
-const FAR_PEAK = 1;
+const [WAITING_SIDE, FAR_PEAK] = [0, 1] as const;
 const NOTHING_YET = { intervalMs: HOUR_MS, localMs: 0, caution: 1, streams: 1, counts: 0 };
 
 /** Departures of one pair over caller-owned state of DEPARTURE_DETECTOR_WORDS and MORE_DEPARTURE_DETECTOR_WORDS numbers, all 0 at the start. The fields report the newest value. */
@@ -469,7 +467,7 @@ export class DepartureDetector {
 
   #learn(timeMs: number, value: number, moment: ValueMoment): void {
     const [{ intervalMs, hour, newest }, words] = [moment, this.#words];
-    const isIncident = words[STATE] !== AT_REST || this.#waits[WAITING_SIDE] !== 0;
+    const isIncident = !this.isAtRest || this.#waits[WAITING_SIDE] !== 0;
     const isStrange = isIncident && !(words[STATE] === KNOWN && this.#season.hasEvents(intervalMs)); // what is known belongs to such a season
     const count = (words[COUNT] as number) + 1;
     words[COUNT] = count;
@@ -493,8 +491,8 @@ export class DepartureDetector {
   /** A series without a level strays by what all of its values do. What has begun too late to be looked at while it was young is news with its next value. */
   #comeOfAge(count: number, { localMs }: ValueMoment): void {
     const [words, startedMs] = [this.#words, this.#words[STARTED] as number];
-    const hasLasted = (words[VALUES] as number) >= LASTING_VALUES && localMs - startedMs >= LASTING_MS;
-    if (words[KNOWN_UNTIL] === startedMs + DAY_MS && !hasLasted) words[KNOWN_UNTIL] = startedMs;
+    const isNew = words[KNOWN_UNTIL] === startedMs + DAY_MS && !hasLasted(words[VALUES] as number, localMs - startedMs);
+    if (isNew) words[KNOWN_UNTIL] = startedMs;
     if (hasShownLevel(count, this.#levels.learned, this.#onsets.times(count))) return;
     words[STATE] = AT_REST;
     this.#levels.restart(this.#season.mean, this.#season.sd / SD_PER_MEAN_DEVIATION);

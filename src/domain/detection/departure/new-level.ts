@@ -1,5 +1,5 @@
 // When a departure that goes on is the new level: after it has stayed for long, or once somebody takes it for the usual one; and whether there is a level to depart from.
-import { ACCEPTED_MS, ACCEPTED_VALUES, NOTHING_ACCEPTED_MS } from "../../../core/layout/episode-ends.ts";
+import { ACCEPTED_MS, ACCEPTED_VALUES, LASTING_MS, LASTING_VALUES, NOTHING_ACCEPTED_MS } from "../../../core/layout/episode-ends.ts";
 import { RECENT_VALUES } from "../rolling/recent-values.ts";
 import { isFallToNothing } from "./recurrence.ts";
 import type { ValueMoment } from "./value-moment.ts";
@@ -13,6 +13,11 @@ export interface LastingDeparture {
   readonly values: number;
   readonly startedMs: number;
   readonly from: number;
+}
+
+/** Whether so many values have lasted for as long as those of a young series are looked at together. */
+export function hasLasted(values: number, durationMs: number): boolean {
+  return values >= LASTING_VALUES && durationMs >= LASTING_MS;
 }
 
 /** Whether it has lasted for so long that it is the new level: nobody takes it for one that there is nothing left. */

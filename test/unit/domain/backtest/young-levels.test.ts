@@ -1,0 +1,37 @@
+// What is told of a series of one level, before it has a day, and when.
+import { expect, it } from "vitest";
+import { FILE_FACTS } from "../../../../src/cli/file-environment.ts";
+import { runOnce } from "../../../../src/domain/backtest/backtest.ts";
+import { UTC_OFFSET } from "../../../../src/domain/detection/seasonal/time-zone-hours.ts";
+import { MINUTE_MS, START_MS, variant } from "../../../support/backtest-rig.ts";
+
+const HOUR_MS = 60 * MINUTE_MS;
+const SAMPLES_MIN = 12;
+
+it.each([
+  [15, "up", 1, 0],
+  [15, "pool_connections", 1_000, 0],
+  [15, "pool_connections", 1_000, 6_000],
+  [60, "up", 1, 0],
+  [60, "pool_connections", 1_000, 0],
+  [60, "pool_connections", 1_000, 6_000],
+] as const)("each %i s, %s from %d to %d is told within four minutes", async (stepS, metricName, from, to) => {
+  const count = (2 * HOUR_MS) / (1_000 * stepS);
+  const times = Float64Array.from({ length: count }, (_, i) => START_MS + 1_000 * stepS * i);
+  const atMs = START_MS + HOUR_MS;
+  const name = { tenant: "default", environment: "", serviceId: "pool", metricName, attributes: {} };
+  const series = [{ name, flags: 0, times, values: times.map((timeMs) => (timeMs < atMs ? from : to)) }];
+  const options = {
+    window: 120,
+    samplesMin: SAMPLES_MIN,
+    intervalMs: MINUTE_MS,
+    offsetMs: UTC_OFFSET,
+    sinceMs: START_MS,
+    untilMs: START_MS + 2 * HOUR_MS,
+  };
+  const [page] = (await runOnce(series, { ...FILE_FACTS, firstSeenMs: () => START_MS }, variant({}), options, () => undefined)).filter(
+    ({ outcome }) => outcome === "paged",
+  );
+  expect(page).toBeDefined();
+  expect((page?.atMs ?? 0) - atMs).toBeLessThanOrEqual(4 * MINUTE_MS);
+});
