@@ -490,11 +490,11 @@ export class DepartureDetector {
 
   /** A series without a level strays by what all of its values do. What has begun too late to be looked at while it was young is news with its next value. */
   #comeOfAge(count: number, { localMs }: ValueMoment): void {
-    const [words, startedMs] = [this.#words, this.#words[STARTED] as number];
-    const isNew = words[KNOWN_UNTIL] === startedMs + DAY_MS && !hasLasted(words[VALUES] as number, localMs - startedMs);
-    if (isNew) words[KNOWN_UNTIL] = startedMs;
+    const [state, startedMs] = [this.#words, this.#words[STARTED] as number];
+    const isNew = state[KNOWN_UNTIL] === startedMs + DAY_MS && !hasLasted(state[VALUES] as number, localMs - startedMs);
+    if (isNew) state[KNOWN_UNTIL] = startedMs;
     if (hasShownLevel(count, this.#levels.learned, this.#onsets.times(count))) return;
-    words[STATE] = AT_REST;
+    state[STATE] = AT_REST;
     this.#levels.restart(this.#season.mean, this.#season.sd / SD_PER_MEAN_DEVIATION);
   }
 }

@@ -366,12 +366,8 @@ export class PairPass implements WatchdogDetector {
     if (!this.#detector.isYoung) return;
     const { acceptedMs = 0 } = around;
     const read = this.#readSince(slot, acceptedMs, untilMs);
-    const strictness = around.zThreshold / Z_THRESHOLD_DEFAULT;
-    const departure = youngDeparture(this.#times.subarray(0, read), this.#values.subarray(0, read), {
-      streams: around.streams,
-      strictness,
-      ageMs: this.#detector.ageMs,
-    });
+    const young = { streams: around.streams, strictness: around.zThreshold / Z_THRESHOLD_DEFAULT, ageMs: this.#detector.ageMs };
+    const departure = youngDeparture(this.#times.subarray(0, read), this.#values.subarray(0, read), young);
     if (departure === undefined || (acceptedMs > 0 && this.#detector.departure.hasHadLevel(departure.observed))) return;
     if (this.#detector.departure.isWayBack(this.#times[0] as number, departure.observed)) return;
     this.#episodes.take({ pair, slot, direction, isNews: true }, departure.timeMs, this.#detector.depart(departure));
