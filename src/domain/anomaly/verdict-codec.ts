@@ -46,6 +46,7 @@ const WORDS = [
   "lasting",
   "extreme",
   "own_reach",
+  "far_out",
 ] as const;
 const NUMBERS: ReadonlyMap<string, number> = new Map(WORDS.map((word, i) => [word, i + 1]));
 

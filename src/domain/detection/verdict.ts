@@ -3,8 +3,8 @@
 
 import { EXTREME_MOVE, EXTREME_SD } from "../../core/layout/episode-ends.ts";
 import type { ShardEvent } from "../kernel/shard-events.ts";
-import { EXTREME_GATE, KNOWN_TAIL_VALUES, LASTING_GATE, type LongBaselineSays } from "./departure/own-tail.ts";
-import { YOUNG_VALUES } from "./departure/young-departure.ts";
+import { EXTREME_GATE, FAR_OUT, KNOWN_TAIL_VALUES, LASTING_GATE, type LongBaselineSays } from "./departure/own-tail.ts";
+import { MANY_STREAMS, YOUNG_VALUES } from "./departure/young-departure.ts";
 import { countZOf } from "./gates/count-test.ts";
 import { median } from "./robust.ts";
 import { logNormalTail, logStudentTail, shownProbability, Z_MAX } from "./tail-probability.ts";
@@ -35,6 +35,7 @@ export const GATE_REASONS = {
   long_baseline: "too_few_samples",
   lasting: "not_persistent",
   extreme: "not_persistent",
+  far_out: "not_persistent",
 } as const;
 
 export type GateName = keyof typeof GATE_REASONS;
@@ -115,6 +116,9 @@ const SIGNIFICANT_DEVIATION = 0.5;
 const BUCKET_SHARE = 0.5;
 /** Share of the level that what lasts has to be off by. */
 const LASTING_MOVE = 0.1;
+/** Equivalent z of what is far out, and the age that a window must have: what a process does by itself as it begins is over by then. */
+const FAR_OUT_Z = 5;
+const FAR_OUT_AGE_SECONDS = 600;
 const MEDIAN_MIN = 1e-9;
 const CONSTANT_RELATIVE_MIN = 0.01;
 
@@ -217,19 +221,32 @@ function zScoreGates(input: ZScoreInput, { z, center, isFew }: GateFigures): Gat
   if (input.reset) gates.push({ name: "counter_reset", passed: input.declared, value: magnitude, limit: open });
   if (input.constant) gates.push({ name: "constant_departure", passed: input.declared, value: magnitude, limit: open });
   gates.push({ name: "persistence", passed: input.declared, value: magnitude, limit: strong });
-  if (input.longBaseline !== undefined) gates.push(...longBaselineGates(input.count, input.longBaseline));
+  if (input.longBaseline !== undefined) gates.push(...longBaselineGates(input, magnitude, input.longBaseline));
   if (input.lasting === true) gates.push(...lastingGates(input, magnitude >= strong));
   return gates;
 }
 
 /** These let through, and hold nothing back. */
-function longBaselineGates(count: number, { values, evidence, reach }: LongBaselineSays): Gate[] {
+function longBaselineGates(input: ZScoreInput, magnitude: number, { values, streams, evidence, reach }: LongBaselineSays): Gate[] {
   const gates: Gate[] = [];
-  if (count < KNOWN_TAIL_VALUES && values >= KNOWN_TAIL_VALUES)
+  if (input.count < KNOWN_TAIL_VALUES && values >= KNOWN_TAIL_VALUES)
     gates.push({ name: "long_baseline", passed: true, value: values, limit: KNOWN_TAIL_VALUES });
   if (evidence !== undefined) gates.push({ name: "own_tail", passed: true, value: evidence.size, limit: evidence.bar });
+  else if (magnitude >= FAR_OUT_Z && values < YOUNG_VALUES && streams <= MANY_STREAMS && isFarOut(input))
+    gates.push({ name: FAR_OUT, passed: true, value: magnitude, limit: FAR_OUT_Z });
   if (reach !== undefined) gates.push({ name: "own_reach", passed: true, value: reach.size, limit: reach.bar });
   return gates;
+}
+
+/** Whether a value moves by more than a tenth of a level whose noise is known for some time. */
+function isFarOut(input: ZScoreInput): boolean {
+  const move = Math.abs(input.value - input.mean);
+  return input.ageSeconds >= FAR_OUT_AGE_SECONDS && knowsItsNoise(input) && move > LASTING_MOVE * Math.abs(input.mean);
+}
+
+/** Whether the spread of the values is more than what any series is taken to have. */
+function knowsItsNoise({ rawSd, sd }: ZScoreInput): boolean {
+  return rawSd >= sd;
 }
 
 /**
@@ -237,14 +254,14 @@ function longBaselineGates(count: number, { values, evidence, reach }: LongBasel
  * how long what is far out has to last, by its tail, or while it is young by its newest values together. Noise stays over the bar for minutes, so that without one
  * it has to be twice as far; and a step of a tenth is no news, however still the series was.
  */
-function lastingGates({ value, mean, rawSd, sd, ratio, longBaseline }: ZScoreInput, isStrong: boolean): Gate[] {
+function lastingGates(input: ZScoreInput, isStrong: boolean): Gate[] {
+  const { value, mean, ratio, longBaseline } = input;
   const move = Math.abs(value - mean);
   const isExtreme = Math.abs(ratio) >= EXTREME_SD && move >= EXTREME_MOVE * Math.abs(mean);
   if (isExtreme && (longBaseline?.values ?? 0) < YOUNG_VALUES)
     return [{ name: EXTREME_GATE, passed: true, value: Math.abs(ratio), limit: EXTREME_SD }];
   const limit = LASTING_MOVE * Math.abs(mean);
-  const knowsItsNoise = rawSd >= sd;
-  if (!knowsItsNoise || !isStrong || move <= limit || longBaseline !== undefined) return [];
+  if (!knowsItsNoise(input) || !isStrong || move <= limit || longBaseline !== undefined) return [];
   return [{ name: LASTING_GATE, passed: true, value: move, limit }];
 }
 

@@ -9,6 +9,7 @@ const GATE_WORDS: Readonly<Record<string, string>> = {
   persistence: "it lasted",
   lasting: "it has stayed so for three minutes",
   extreme: "several values in a row, many times the usual",
+  far_out: "far out, as others of its service may confirm",
   practical_significance: "large enough to matter",
   significance: "large enough to matter",
   counts: "more than chance brings of so few",

@@ -38,7 +38,7 @@ const UNITS: Readonly<Record<string, string>> = {
 };
 /** Distances from what was expected. */
 const DISTANCES: ReadonlySet<string> = new Set(
-  "threshold persistence evidence own_tail counts operation_bar after_gap counter_reset constant_departure".split(" "),
+  "threshold persistence evidence own_tail far_out counts operation_bar after_gap counter_reset constant_departure".split(" "),
 );
 const SHARES: ReadonlySet<string> = new Set(["practical_significance", "silent_share"]);
 const CONDITIONS: ReadonlySet<string> = new Set(

@@ -2,7 +2,7 @@
 
 import { type Anomaly, isLasting } from "../../anomaly/anomaly.ts";
 import { type Tier, tierRank } from "../../detection/anomaly-score.ts";
-import { HOLD_ENDS, LONG_BASELINE_GATE, OWN_REACH, OWN_TAIL_GATE } from "../../detection/departure/own-tail.ts";
+import { FAR_OUT, HOLD_ENDS, LONG_BASELINE_GATE, OWN_REACH, OWN_TAIL_GATE } from "../../detection/departure/own-tail.ts";
 import { type Effect, risesAtMs, severityOf } from "../severity.ts";
 import type { Alert } from "./alert.ts";
 import { familyOfDetector } from "./detector-family.ts";
@@ -58,6 +58,7 @@ export function findingOf(anomaly: Anomaly, kind: Finding["kind"], before: Decid
     detector,
     operation: gates.some(({ name }) => name === "operation_bar"),
     isRare: isNamed(OWN_TAIL_GATE) || [...HOLD_ENDS].some(isNamed),
+    isFarOut: isNamed(FAR_OUT),
     hasLongBaseline: isNamed(LONG_BASELINE_GATE),
     z,
     threshold: typeof verdict?.threshold === "number" ? verdict.threshold : 0,

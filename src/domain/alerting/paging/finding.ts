@@ -21,6 +21,8 @@ export interface Finding {
   readonly operation: boolean;
   /** Its detector calls it rare for the series or service, by its own tail: people are informed of it. */
   readonly isRare?: boolean;
+  /** So far out, of a young series, that others of its service as far out confirm it. */
+  readonly isFarOut?: boolean;
   /** Though layer 1 knows few of its values, its long baseline knows many. */
   readonly hasLongBaseline?: boolean;
   /** Signed equivalent z of the peak. */

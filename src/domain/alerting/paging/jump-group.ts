@@ -4,18 +4,14 @@ import { type Tier, tierRank } from "../../detection/anomaly-score.ts";
 import { holdGates } from "../inhibition/hold-gates.ts";
 import { severityOfServices } from "../severity.ts";
 import { type Alert, withChange } from "./alert.ts";
-import { GROUP_LATELY_MS } from "./group-wait.ts";
-import { isTold, type Jump, jumpsOf, servicesOfMetric } from "./jump-index.ts";
+import { isKnownLately, isOfEnough, isTold, type Jump, jumpsOf } from "./jump-index.ts";
 import { mergedAlert, withMembersOf } from "./merged-alerts.ts";
 import type { PageDecision } from "./page-decision.ts";
 import { decideAgain, decisionOn, notified } from "./page-pipeline.ts";
 import type { PagingMemory } from "./paging-memory.ts";
 import type { PagingSources } from "./paging-sources.ts";
+import { alsoOn } from "./service-scope.ts";
 import { isWaiting } from "./waiting-alerts.ts";
-
-/** So many services make a jump of one metric one event; two may be a chance. */
-const JUMP_SERVICES_MIN = 3;
-const NAMED_MAX = 8;
 
 interface JumpGroup {
   /** The first that was told, else the first that opened. */
@@ -39,7 +35,7 @@ export function decideGroup(alert: Alert, sources: PagingSources, memory: Paging
     state: { ...leader.state, tier: severityOfServices(highestOf([leader, ...others])) },
   });
   if (isTold(leader)) {
-    const change = { atMs: nowMs, kind: "updated", tier: joined.state.tier, by: null, note: `also on ${named(others)}` } as const;
+    const change = { atMs: nowMs, kind: "updated", tier: joined.state.tier, by: null, note: alsoOn(others.flatMap(servicesOf)) } as const;
     memory.keep(withChange(joined, change));
     return ended;
   }
@@ -60,17 +56,13 @@ function groupOf({ name, metric }: Jump, alert: Alert, sources: PagingSources, m
   const peers = [...memory.jumps.of(name)];
   if (!isOfEnough([alert, ...peers], metric)) return undefined; // what holds each of them is dear to ask
   // What people know of takes in what departs with it for as long as the onsets of a cascade may be apart.
-  const told = peers.filter((other) => isTold(other) && (other.state.flap.pagedMs ?? 0) >= nowMs - GROUP_LATELY_MS).sort(byOpening);
+  const told = peers.filter((other) => isKnownLately(other, nowMs)).sort(byOpening);
   const others = peers.filter((other) => other !== alert && isWaiting(other) && !isHeld(other, sources, memory, nowMs));
   const waiting = [alert, ...others].sort(byOpening);
   if (!isOfEnough([...told, ...waiting], metric)) return undefined;
   const leader = told[0] ?? (waiting[0] as Alert);
   const services = [...new Set([leader, ...waiting].flatMap(servicesOf))].slice(0, GROUP_SERVICES_PER_ALERT_MAX);
   return { leader, others: waiting.filter((other) => other !== leader), services };
-}
-
-function isOfEnough(alerts: readonly Alert[], metric: string): boolean {
-  return new Set(alerts.flatMap((alert) => servicesOfMetric(alert, metric))).size >= JUMP_SERVICES_MIN;
 }
 
 /** Whether something else than the wait holds it by now. */
@@ -85,12 +77,6 @@ function servicesOf({ services, state }: Alert): readonly string[] {
 
 function highestOf(alerts: readonly Alert[]): Tier {
   return alerts.map(({ state }) => state.tier).reduce((highest, tier) => (tierRank(tier) > tierRank(highest) ? tier : highest));
-}
-
-function named(others: readonly Alert[]): string {
-  const services = [...new Set(others.flatMap(servicesOf))];
-  const rest = services.length - NAMED_MAX;
-  return `${services.slice(0, NAMED_MAX).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
 function byOpening(one: Alert, other: Alert): number {

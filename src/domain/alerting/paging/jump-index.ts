@@ -2,11 +2,15 @@
 // never goes through all that fires. An index over another one reads through it, as the memory does that it belongs to.
 import { baseNameOf } from "../../distribution/derived-values.ts";
 import type { AlertKey } from "../alert-identity.ts";
+import { CASCADE_METRIC } from "../cascade-finding.ts";
 import { type Alert, isFiring, isOfCascade } from "./alert.ts";
+import { GROUP_LATELY_MS } from "./group-wait.ts";
 import { isWaiting } from "./waiting-alerts.ts";
 
 /** Metrics of one alert by which it may be a part of a jump: the first that departed stand for the others. */
 const JUMPS_PER_ALERT_MAX = 16;
+/** So many services make a jump of one metric one event; two may be a chance. */
+const JUMP_SERVICES_MIN = 3;
 /** Jumps of which it is known when people were told; one that is forgotten makes nobody wait for it. */
 const KNOWN_JUMPS_MAX = 4_096;
 
@@ -77,9 +81,12 @@ export interface Jump {
   readonly metric: string;
 }
 
-/** The jumps of an alert: of the metric that departs most, and of the others that it names, to the same side. */
-export function jumpsOf({ state: { key }, peak, members }: Alert): readonly Jump[] {
+/** The jumps of an alert: of the metric that departs most, and of the others that it names, to the same side; of a cascade those that its services rise by. */
+export function jumpsOf(alert: Alert): readonly Jump[] {
+  const { state, peak, members } = alert;
+  const key = isOfCascade(alert) ? { ...state.key, family: "metric" } : state.key;
   const metrics = new Set([peak, ...members].map(({ metricName }) => baseNameOf(metricName)));
+  metrics.delete(CASCADE_METRIC);
   return [...metrics].slice(0, JUMPS_PER_ALERT_MAX).map((metric) => ({ name: jumpName(key, peak.z, metric), metric }));
 }
 
@@ -88,8 +95,13 @@ export function jumpName({ tenant, environment, family }: Omit<AlertKey, "servic
   return `${tenant.length} ${environment.length} ${tenant}${environment}${family} ${Math.sign(z)} ${baseNameOf(metricName)}`;
 }
 
+/** Whether several alerts are of as many services, on which a metric departs, as make it one event. */
+export function isOfEnough(alerts: readonly Alert[], metric: string): boolean {
+  return new Set(alerts.flatMap((alert) => servicesOfMetric(alert, metric))).size >= JUMP_SERVICES_MIN;
+}
+
 /** Services of an alert on which a metric departs. */
-export function servicesOfMetric({ peak, members }: Alert, metric: string): readonly string[] {
+function servicesOfMetric({ peak, members }: Alert, metric: string): readonly string[] {
   return [peak, ...members].filter(({ metricName }) => baseNameOf(metricName) === metric).map(({ serviceId }) => serviceId);
 }
 
@@ -98,6 +110,11 @@ export function isTold({ pages, heldBy }: Alert): boolean {
   return pages > 0 && heldBy === null;
 }
 
+/** Whether people were told of an alert so lately that what departs with it is a part of it: as long as the onsets of a cascade may be apart. */
+export function isKnownLately(alert: Alert, nowMs: number): boolean {
+  return isTold(alert) && (alert.state.flap.pagedMs ?? 0) >= nowMs - GROUP_LATELY_MS;
+}
+
 function isOfJump(alert: Alert): boolean {
-  return isFiring(alert) && !isOfCascade(alert) && (isWaiting(alert) || isTold(alert));
+  return isFiring(alert) && (isTold(alert) || (isWaiting(alert) && !isOfCascade(alert)));
 }

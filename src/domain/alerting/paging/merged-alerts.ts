@@ -1,17 +1,21 @@
 // Alerts that turn out to be one incident: services that fail together as a cascade, or a tenant that falls silent. What becomes known after some of its members have
-// paged takes the identity of the first of them, and the others close into it.
+// paged takes the identity of the first of them, and the others close into it. So does a cascade beside another one of some of the same services, or of the same jump, that is
+// not five minutes old.
 import { INGESTION_SERVICE } from "../../detection/service/tenant-silence.ts";
 import { resolveAlert } from "../alert-identity.ts";
 import type { DetectorFamily } from "../ensemble.ts";
 import { type Alert, beginOfAlert, isOfCascade, takesIn, withChange, withMember } from "./alert.ts";
 import { OWN_IDENTITY } from "./detector-family.ts";
 import type { Finding } from "./finding.ts";
+import { GROUP_LATELY_MS, openedMs } from "./group-wait.ts";
+import { isKnownLately, isOfEnough, isTold, jumpsOf } from "./jump-index.ts";
 import type { PagingMemory } from "./paging-memory.ts";
+import { placeText } from "./service-scope.ts";
 
 /** Members that opened so long before belong to the incident: five minutes of onsets, and what they waited for before they paged. */
 const MEMBER_AGE_MS = 15 * 60_000;
 
-/** Firing alerts of an incident's members: the first of which people know, and all others. */
+/** Firing alerts of an incident's members: the first of which people know, or that of a cascade that it is a part of, and all others. */
 export interface MemberAlerts {
   readonly first: Alert | undefined;
   readonly others: readonly Alert[];
@@ -38,9 +42,31 @@ export function memberAlerts(finding: Finding, family: DetectorFamily, { memory,
       (known === undefined || takesIn(known, alert.state.createdAtMs, dedupMaxAgeMinutes)) &&
       isMember(alert),
   );
-  const told = members.filter(({ pages, heldBy }) => pages > 0 && heldBy === null);
-  const first = known === undefined ? told.sort(byCreation)[0] : undefined;
+  const first = known === undefined ? firstOf(finding, members, memory) : undefined;
   return { first, others: members.filter((alert) => alert !== first).sort(byCreation) };
+}
+
+/** The alert that goes on as that of all of them: of a cascade with some of the same services, of a member, or of what has jumped alike, the first that people know of. */
+function firstOf(finding: Finding, members: readonly Alert[], memory: PagingMemory): Alert | undefined {
+  const sharing = sharingCascade(finding, memory);
+  if (sharing !== undefined && isTold(sharing)) return sharing;
+  const member = members.filter(isTold).sort(byCreation)[0];
+  return member ?? (finding.services.length > 0 ? jumpedAlike(finding, members, memory) : undefined) ?? sharing;
+}
+
+/** The first cascade of late that has a service of another one. */
+function sharingCascade({ tenant, environment, services, atMs }: Finding, memory: PagingMemory): Alert | undefined {
+  const others = services.flatMap((serviceId) => memory.cascadeOf(placeText({ tenant, environment, serviceId })) ?? []);
+  return others.filter((alert) => isOfCascade(alert) && atMs - openedMs(alert) <= GROUP_LATELY_MS).sort(byCreation)[0];
+}
+
+/** What people were told of lately and that makes one jump of a metric with the members of a cascade. */
+function jumpedAlike({ atMs }: Finding, members: readonly Alert[], memory: PagingMemory): Alert | undefined {
+  const jumps = new Map(members.flatMap(jumpsOf).map(({ name, metric }) => [name, metric]));
+  const alike = [...jumps].flatMap(([name, metric]) =>
+    [...memory.jumps.of(name)].filter((alert) => isKnownLately(alert, atMs) && isOfEnough([alert, ...members], metric)),
+  );
+  return alike.sort(byCreation)[0];
 }
 
 function memberRule({ environment, serviceId, services }: Finding, family: DetectorFamily): ((alert: Alert) => boolean) | undefined {

@@ -25,7 +25,7 @@ import { heldSentence, holdGates } from "../inhibition/hold-gates.ts";
 import type { Labels } from "../label-matcher.ts";
 import { rcaCooldownGate } from "../rca-cooldown.ts";
 import { severityOf } from "../severity.ts";
-import { type Alert, type AlertChange, beginOfAlert, isFiring, peakOf, withChange, withMember } from "./alert.ts";
+import { type Alert, type AlertChange, beginOfAlert, isFiring, isOfCascade, peakOf, withChange, withMember } from "./alert.ts";
 import { chosenAlert, isOwnProblem, memberUpdate } from "./alert-choice.ts";
 import { CONFIRMATION_GATE, confirmationGate, isConfirmedAlert, needsConfirmation } from "./confirmation-gate.ts";
 import { familyOfDetector } from "./detector-family.ts";
@@ -39,10 +39,13 @@ import type { PageDecision } from "./page-decision.ts";
 import type { FiredSignal, PagingMemory } from "./paging-memory.ts";
 import type { PagingSources } from "./paging-sources.ts";
 import { isRelief, RELIEF } from "./relief.ts";
-import { placeText } from "./service-scope.ts";
+import { alsoOn, placeText } from "./service-scope.ts";
 import { isFarWorse, withNotifiedEffect, worseUpdate } from "./worse-update.ts";
 
 const RANK: Readonly<Record<Tier, number>> = { low: 0, medium: 1, high: 2 };
+
+/** Intervals that a lone odd value is open for. */
+const ODD_VALUES_OPEN = 6;
 
 /** An anomaly that has ended: recovered, resolved by somebody, or dropped. */
 export interface AnomalyEnd {
@@ -163,6 +166,7 @@ function decideTier(of: AskedCase): FireOutcome {
 export function decideEnd(end: AnomalyEnd, memory: PagingMemory, openFindings: OpenFindings): PageDecision | undefined {
   const alert = memory.current(end.alertId);
   if (alert === undefined) return undefined;
+  memory.endSignal(placeText({ ...alert.state.key, serviceId: end.serviceId }), end.anomalyId);
   const open = end.endsAlert === true ? 0 : Math.max(0, alert.open - 1);
   const reason = end.reason ?? (end.by === null ? "recovered" : "person");
   const ending: Ending = { reason, person: end.by, ...(end.level !== undefined && { level: end.level }) };
@@ -270,7 +274,13 @@ function severityWith(of: AskedCase, ensemble: (tier: Tier) => EnsembleVerdict):
 function signalOf({ finding, family, memory, place }: AskedCase, isRaised: boolean): FiredSignal {
   const { kind, anomalyId, metricName, firedAtMs } = finding;
   const known = kind === "raised" ? memory.signals(place).find((signal) => signal.anomalyId === anomalyId) : undefined;
-  return { family, metricName, anomalyId, atMs: known?.atMs ?? firedAtMs, isRaised: isRaised || known?.isRaised === true };
+  const isRaisedNow = isRaised || known?.isRaised === true;
+  return { family, metricName, anomalyId, atMs: known?.atMs ?? firedAtMs, isRaised: isRaisedNow, farOutFromMs: farOutFrom(finding) };
+}
+
+/** An episode of one odd value is open until five others are over: what is open for longer goes on. */
+function farOutFrom({ isFarOut, effect }: Finding): number | null {
+  return isFarOut === true && effect !== undefined ? effect.startedAtMs + ODD_VALUES_OPEN * effect.intervalMs : null;
 }
 
 /** Alert that a finding has made, and the alerts that close into it. */
@@ -294,11 +304,13 @@ function fire(of: AskedCase, tier: Tier): Fired {
   const applied = applyFire(newest?.state, key, tier, atMs, maxAgeMinutesOf(of, newest, goesOn || first !== undefined));
   // What has taken an identity over says something else of it: people are sent an update.
   const effect: FireEffect = first === undefined ? applied : { ...applied, kind: "raised" };
-  const isReported =
-    (effect.kind === "absorbed" || effect.kind === "raised") && newest !== undefined && newest.pages > 0 && newest.heldBy === null;
+  const joins = effect.kind === "absorbed" || effect.kind === "raised" ? newest : undefined;
+  const isReported = joins !== undefined && joins.pages > 0 && joins.heldBy === null;
+  // What was confirmed once stays so, whatever joins it.
+  const isConfirmed = joins !== undefined && isConfirmedAlert(joins);
   if (
     sources.confirmation !== false &&
-    !isReported &&
+    !isConfirmed &&
     needsConfirmation(family) &&
     finding.isRare !== true &&
     finding.serviceId !== DRILL_SERVICE
@@ -348,7 +360,9 @@ function fire(of: AskedCase, tier: Tier): Fired {
 
 /** What people who know of the alert are told of a finding in it: a further problem, or one that they know and that is far worse; undefined where it is neither. */
 function updateOf(finding: Finding, tier: Tier, known: Alert): Pick<AlertChange, "kind" | "note" | "metricName"> | undefined {
-  const { metricName } = finding;
+  const { metricName, kind, services } = finding;
+  const further = kind === "raised" || !isOfCascade(known) ? [] : services.filter((serviceId) => !known.services.includes(serviceId));
+  if (further.length > 0) return { kind: "updated", note: alsoOn(further) };
   const note = memberUpdate(finding, tier, known);
   if (note !== null) return { kind: "updated", note, metricName };
   return tier === "high" && isFarWorse(finding, known) ? { kind: "worse", note: worseUpdate(finding), metricName } : undefined;
@@ -381,8 +395,9 @@ function dedupGate(effect: FireEffect, newest: Alert, atMs: number, maxAgeMinute
 function joined(finding: Finding, newest: Alert | undefined, effect: FireEffect, labels: Labels): Alert {
   const { alert: state, kind } = effect;
   const known = kind === "renewed" ? undefined : newest;
-  // What a cascade or a tenant's silence says goes before what any of its members does.
-  const isOfAll = finding.services.length > 0 || finding.serviceId === INGESTION_SERVICE;
+  // What a cascade or a tenant's silence says goes before what any of its members does, and what the larger of two cascades says before the other.
+  const isWithin = known !== undefined && isFiring(known) && isOfCascade(known) && Math.abs(finding.z) < Math.abs(known.peak.z);
+  const isOfAll = (finding.services.length > 0 && !isWithin) || finding.serviceId === INGESTION_SERVICE;
   const isOfMember = known !== undefined && known.services.length > 0 && !isOfAll;
   // What was far from a level that is not the usual one any more says nothing of now.
   const isBeforeLevel = known?.ending?.reason === "accepted";

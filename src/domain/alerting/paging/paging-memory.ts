@@ -6,12 +6,13 @@ import { ownMember } from "../../../core/collections/own-member.ts";
 import { ALERTS_RESOLVED_KEPT_MAX, RCA_PAIRS_MAX, SIGNAL_SERVICES_MAX, SIGNALS_PER_SERVICE_MAX } from "../../../core/config/limits.ts";
 import { baseNameOf } from "../../distribution/derived-values.ts";
 import type { AlertKey } from "../alert-identity.ts";
-import { type EnsembleSignal, sourceOf } from "../ensemble.ts";
+import { sourceOf } from "../ensemble.ts";
 import { mayInhibit } from "../inhibition/built-in-inhibitions.ts";
 import type { InhibitionRules } from "../inhibition/inhibition-rule.ts";
 import { InhibitorIndex } from "../inhibition/inhibitor-index.ts";
 import { type Alert, isFiring } from "./alert.ts";
 import { AlertsByState } from "./alerts-by-state.ts";
+import type { ConfirmingSignal } from "./confirmation-gate.ts";
 import { OWN_IDENTITY } from "./detector-family.ts";
 import type { Finding } from "./finding.ts";
 import { JumpIndex, jumpName } from "./jump-index.ts";
@@ -22,7 +23,7 @@ import { WaitingAlerts } from "./waiting-alerts.ts";
 const MERGES_MAX = 4;
 
 /** A finding as the ensemble remembers it. */
-export interface FiredSignal extends EnsembleSignal {
+export interface FiredSignal extends ConfirmingSignal {
   readonly anomalyId: string;
   /** The ensemble has raised it. */
   readonly isRaised: boolean;
@@ -198,6 +199,12 @@ export class PagingMemory {
     if (known.some((other) => isOfSource(other) && other.atMs > signal.atMs)) return;
     const fired = [...known.filter((other) => !isOfSource(other)), signal].sort((a, b) => a.atMs - b.atMs);
     putLast(this.#signals, place, fired.slice(-SIGNALS_PER_SERVICE_MAX), SIGNAL_SERVICES_MAX);
+  }
+
+  /** Remembers that an anomaly of a service has ended. */
+  endSignal(place: string, anomalyId: string): void {
+    const signal = this.#signalsOf(place).find((known) => known.anomalyId === anomalyId && known.farOutFromMs !== null);
+    if (signal !== undefined) this.addSignal(place, { ...signal, farOutFromMs: null });
   }
 
   /** When analysis of a pair was last due; null where it was not for as long as is remembered. */

@@ -119,13 +119,13 @@ export class PairTrack {
 
   /** Report at once, when the value at a place has come, on a side; cycles before it have been visited. */
   reportsNow(place: number, side: 1 | -1): LongBaselineSays {
-    const known = this.findings.detector.count;
-    if (this.#delayMs > 0) return { values: known, evidence: undefined };
-    const { groups: count, pending } = this.#group(place + 1);
-    if (count === 0 && pending === undefined) return { values: known, evidence: undefined };
     const around = this.#aroundAt(this.#series.times[place] as number);
+    const known = { values: this.findings.detector.count, streams: around.streams, evidence: undefined };
+    if (this.#delayMs > 0) return known;
+    const { groups: count, pending } = this.#group(place + 1);
+    if (count === 0 && pending === undefined) return known;
     const evidence = this.findings.foresee({ times: this.#times, values: this.#values, count, pending }, around, side);
-    return { values: known, evidence, reach: evidence === undefined ? reachOf(this.findings.detector, side, around) : undefined };
+    return { ...known, evidence, reach: evidence === undefined ? reachOf(this.findings.detector, side, around) : undefined };
   }
 
   /** Offer of what it has to leave to another instance. */

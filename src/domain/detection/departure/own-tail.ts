@@ -16,21 +16,25 @@ export const EXTREME_GATE = "extreme";
 /** Gates of which one that passes ends the hold for confirmation. */
 export const HOLD_ENDS: ReadonlySet<string> = new Set([LASTING_GATE, EXTREME_GATE]);
 
+/** Passes where a value of a young series, of a service of not many, is so far out that others of the service as far out, which go on as it does, confirm it. */
+export const FAR_OUT = "far_out";
+
 /** Reports how far the value is from what the long baseline expects, and as its limit how far the series goes to that side by chance: what is within is no more than it does by itself. */
 export const OWN_REACH = "own_reach";
 
 /**
- * Knowledge of a stream's long baseline about a value that layer 1 has declared: how many values it knows, what is to be reported at once, and of what is not how far it
+ * Knowledge of a stream's long baseline about a value that layer 1 has declared: how many values it knows, how many streams its service has, what is to be reported at once, and of what is not how far it
  * is out and how far the series goes by chance, in its unit; undefined where no tail is known.
  */
 export interface LongBaselineSays {
   readonly values: number;
+  readonly streams: number;
   readonly evidence: TailEvidence | undefined;
   readonly reach?: TailEvidence | undefined;
 }
 
 /** What is said of a stream that others are judged for: of a histogram's bucket. */
-export const JUDGED_BY_OTHERS: LongBaselineSays = { values: 0, evidence: undefined };
+export const JUDGED_BY_OTHERS: LongBaselineSays = { values: 0, streams: Number.POSITIVE_INFINITY, evidence: undefined };
 
 /** Deviation of a series, and the bar that its own tail sets, both in one unit: standard deviations, units of the bar, or that of the series. */
 export interface TailEvidence {

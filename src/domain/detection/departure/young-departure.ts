@@ -34,7 +34,7 @@ const NOTHING_SHARE = 0.6;
 const STILL_VARIATION = 0.03;
 const WIDE_VARIATION = 0.5;
 /** Streams of a service of which one or the other changes by what the service does by itself while it begins. */
-const MANY_STREAMS = 50;
+export const MANY_STREAMS = 50;
 const KNOWN_MS = 30 * MINUTE_MS;
 /** Share of its level by which any has to move, and the multiple of its level by which a series that hardly moves has to rise: caches and pools double. */
 const MOVE_MIN = 0.05;

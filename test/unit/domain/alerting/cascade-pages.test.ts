@@ -139,6 +139,43 @@ describe("cascade", () => {
     expect(rig.fire({ ...CASCADE, serviceId: "database", atMs: START + 2 }).outcome).toBe("paged");
   });
 
+  it("that has a service of another one of late is one with it: people hear which services it adds, and one that waits is told with it", () => {
+    const rig = new PagingRig();
+    const first = rig.fire({ ...CASCADE, serviceId: "database", z: 6 });
+    const second = { ...CASCADE, serviceId: "queue", services: ["queue", "web", "mail"] };
+    expect(rig.fire({ ...second, atMs: START + 5 * MINUTE })).toMatchObject({ outcome: "absorbed", alertId: first.alertId });
+    const alert = rig.memory.alert(first.alertId as string);
+    expect(alert).toMatchObject({ pages: 1, open: 2, services: ["database", "checkout", "web", "queue", "mail"], peak: { z: 6 } });
+    expect(alert?.history.at(-1)).toMatchObject({ kind: "updated", note: "also on queue, mail" });
+    const late = new PagingRig();
+    late.fire({ ...CASCADE, serviceId: "database" });
+    expect(late.fire({ ...second, atMs: START + 5 * MINUTE + 1 }).outcome).toBe("paged");
+    const waiting = new PagingRig({ confirmations: new ServiceConfirmations() });
+    waiting.fire({ serviceId: "web" });
+    const held = waiting.fire({ ...CASCADE, serviceId: "database", atMs: START + 1 });
+    expect(held.suppressedBy).toBe("confirmation");
+    waiting.fire({ serviceId: "mail", metricName: "errors", detector: "logs", atMs: START + 2 });
+    expect(waiting.fire({ ...second, atMs: START + 3 })).toMatchObject({ outcome: "absorbed" });
+  });
+
+  it("of a jump that people were told of within five minutes is an update of it, and so is what jumps behind a cascade", () => {
+    const rig = new PagingRig({ groupWaitMs: 10_000 });
+    const young = { z: 9, baselineValues: 60, metricName: "latency" };
+    const told = rig.fire({ serviceId: "search", ...young, baselineValues: 120 });
+    expect(told.outcome).toBe("paged");
+    for (const serviceId of CASCADE.services) rig.fire({ serviceId, ...young, atMs: START + 1 });
+    expect(rig.fire({ ...CASCADE, serviceId: "database", atMs: START + 2 }).alertId).toBe(told.alertId);
+    rig.fire({ serviceId: "mail", ...young, atMs: START + 3 });
+    rig.fire({ serviceId: "cart", ...young, metricName: "errors", atMs: START + 3 });
+    rig.again(START + 20_000);
+    expect([...rig.memory.firing("default")].map(({ state, pages, services }) => [state.key.serviceId, pages, services.length])).toEqual([
+      ["search", 1, 4],
+      ["cart", 1, 0],
+    ]);
+    const notes = rig.memory.alert(told.alertId as string)?.history.flatMap(({ note }) => note ?? []);
+    expect(notes).toEqual(["also service.cascade: why", "also on mail"]);
+  });
+
   it("leaves alone what fires since long before, and what people and other systems say", () => {
     const rig = new PagingRig();
     const old = rig.fire({ serviceId: "web", detector: "saturation", metricName: "disk" });

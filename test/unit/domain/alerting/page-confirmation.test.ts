@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ConfirmedPair } from "../../../../src/core/protocol/engine-control.ts";
 import type { Hold } from "../../../../src/domain/alerting/hold.ts";
+import type { Finding } from "../../../../src/domain/alerting/paging/finding.ts";
+import type { PageDecision } from "../../../../src/domain/alerting/paging/page-decision.ts";
 import { ServiceConfirmations } from "../../../../src/domain/alerting/paging/service-confirmations.ts";
 import { CONFIRMATION_WORDS, CONFIRMING_VALUES, PairConfirmation } from "../../../../src/domain/detection/pair/pair-confirmation.ts";
 import { RECENT_WORDS, RecentValues } from "../../../../src/domain/detection/rolling/recent-values.ts";
@@ -134,6 +136,57 @@ describe("the gate of confirmation", () => {
     expect(rig.again(PAGING_START_MS)).toEqual([]);
     confirmations.take(pair({ isAlone: false, metricName: "queue.depth" }), PAGING_START_MS);
     expect(rig.again(PAGING_START_MS).map(({ outcome }) => outcome)).toEqual(["paged"]);
+  });
+
+  it("that has let an alert go is not asked of what joins it: one that is confirmed waits for its group alone, and is told then", () => {
+    const rig = new PagingRig({ confirmations: new ServiceConfirmations(), groupWaitMs: 10_000 });
+    const told = rig.fire({ serviceId: "search", isRare: true });
+    expect(rig.fire({ isRare: true, atMs: PAGING_START_MS + 1 }).suppressedBy).toBe("group_wait");
+    const { alertId, suppressedBy } = rig.fire({ metricName: "errors", z: 14, atMs: PAGING_START_MS + 2 });
+    expect([suppressedBy, rig.memory.alert(alertId as string)?.heldBy]).toEqual(["group_wait", "group_wait"]);
+    expect(rig.again(PAGING_START_MS + 10_001)).toMatchObject([{ outcome: "paged", alertId }]);
+    expect(alertId).not.toBe(told.alertId);
+  });
+
+  describe("of three metrics of a young service that are far out", () => {
+    const intervalMs = 10_000;
+    const far = (rig: PagingRig, metricName: string, seconds: number, change: Partial<Finding> = {}) => {
+      const startedAtMs = PAGING_START_MS + seconds * 1_000;
+      const effect = { observed: 20, expected: 10, sd: 1, isJoint: false, streams: 1, startedAtMs, intervalMs };
+      return rig.fire({ metricName, z: 8, isFarOut: true, effect, startedAtMs, atMs: startedAtMs + intervalMs, ...change });
+    };
+    const after = (rig: PagingRig, seconds: number) => rig.again(PAGING_START_MS + seconds * 1_000).map(({ outcome }) => outcome);
+
+    it("lets them go once one has gone on for longer than an odd value is open: just before, at", () => {
+      const { rig } = rigOf();
+      for (const [i, name] of ["cpu", "latency.p95", "connections"].entries()) expect(far(rig, name, i).suppressedBy).toBe("confirmation");
+      expect(after(rig, 59.999)).toEqual([]);
+      expect(after(rig, 60)).toEqual(["paged"]);
+    });
+
+    it("asks each finding on the service, too", () => {
+      const { rig } = rigOf();
+      for (const name of ["cpu", "latency.p95"]) far(rig, name, 0);
+      expect(far(rig, "connections", 60).outcome).toBe("paged");
+    });
+
+    it("holds two, three quantiles of one, one that has ended, what is not far out, and what began five minutes apart", () => {
+      const rig = (fire: (rig: PagingRig) => void) => {
+        const made = rigOf().rig;
+        fire(made);
+        return after(made, 400);
+      };
+      expect(rig((of) => ["cpu", "latency"].map((name) => far(of, name, 200)))).toEqual([]);
+      expect(rig((of) => ["ms.p50", "ms.p95", "ms.p99"].map((name) => far(of, name, 200)))).toEqual([]);
+      expect(rig((of) => ["cpu", "latency", "pool"].map((name) => far(of, name, 200, { isFarOut: name !== "pool" })))).toEqual([]);
+      expect(rig((of) => ["cpu", "latency", "pool"].map((name, i) => far(of, name, 80 + 80 * i)))).toEqual([]);
+      const ended = (of: PagingRig) => {
+        const found = ["cpu", "latency", "pool"].map((name) => far(of, name, 200));
+        of.end(found[1] as PageDecision, PAGING_START_MS + 250_000);
+      };
+      expect(rig(ended)).toEqual([]);
+      expect(rig((of) => ["cpu", "latency", "pool"].map((name) => far(of, name, 200)))).toEqual(["paged"]);
+    });
   });
 
   it("hands what is confirmed over to the silence that holds it then", () => {

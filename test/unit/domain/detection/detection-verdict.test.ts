@@ -75,6 +75,20 @@ describe("zScoreVerdict", () => {
     expect([gate(180), gate(179.999), gate(60), gate(60.001)]).toEqual([true, false, true, false]);
   });
 
+  it("calls a value far out of a young series, of one of few streams, whose noise is known for ten minutes, that moves by more than a tenth", () => {
+    const young = { longBaseline: { values: 359, streams: 50, evidence: undefined }, ratio: 6, value: 168, ageSeconds: 600 } as const;
+    const isFarOut = (changes: Partial<ZScoreInput>) => verdictOf({ ...young, ...changes }).gates.some(({ name }) => name === "far_out");
+    const said = (changes: object) => isFarOut({ longBaseline: { ...young.longBaseline, ...changes } });
+    expect([isFarOut({}), isFarOut({ ratio: -6, value: 72 })]).toEqual([true, true]);
+    expect([said({ values: 360 }), said({ streams: 51 }), said({ evidence: { size: 9, bar: 8 } })]).toEqual([false, false, false]);
+    expect([isFarOut({ ageSeconds: 599 }), isFarOut({ rawSd: 7 }), isFarOut({ value: 132 }), isFarOut({ ratio: 5 })]).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+
   it("has finite numbers for extremes", () => {
     for (const ratio of [1e9, -1e9, 0, 1e-300]) {
       for (const count of [0, 1, 2, 120]) {

@@ -232,13 +232,14 @@ export class PairPass implements WatchdogDetector {
     const key = serviceKey(tenant, serviceId);
     const own = settings.settingsOf(tenant, serviceId, metricName);
     if (own.excluded) return undefined;
-    const known = isKnown ? this.arena.count(pair) : 0;
-    if (own.evaluationDelaySeconds > 0) return { values: known, evidence: undefined };
+    const streams = this.#live.get(key)?.streams ?? 1;
+    const known = { values: isKnown ? this.arena.count(pair) : 0, streams, evidence: undefined };
+    if (own.evaluationDelaySeconds > 0) return known;
     const sinceMs = isKnown ? this.arena.lastTimeMs(pair) : 0;
     const read = this.#readSince(slot, sinceMs, Number.POSITIVE_INFINITY);
     const { groups: count, pending } = groupWithPending(this.#times, this.#values, read, sinceMs);
-    if (count === 0 && pending === undefined) return { values: known, evidence: undefined };
-    const [streams, deployedMs] = [this.#live.get(key)?.streams ?? 1, this.#dependencies.deployments.of(key)];
+    if (count === 0 && pending === undefined) return known;
+    const deployedMs = this.#dependencies.deployments.of(key);
     const knownDays = settings.knownDaysOf(tenant);
     const warmUntilMs = isKnown ? this.#warmUntilMs(slot, pair) : 0;
     const [isCounter, counts] = [this.#kindOf(slot) === COUNTS, this.#countsOf(slot)];
@@ -247,7 +248,7 @@ export class PairPass implements WatchdogDetector {
     if (isKnown) this.arena.load(pair);
     else new Uint8Array(this.#detector.state).fill(0);
     const evidence = this.#detector.foresee({ times: this.#times, values: this.#values, count, pending }, around, side);
-    return { values: known, evidence, reach: evidence === undefined ? reachOf(this.#detector, side, around) : undefined };
+    return { ...known, evidence, reach: evidence === undefined ? reachOf(this.#detector, side, around) : undefined };
   }
 
   /** Takes history of a stream in that its ring holds, and judges none of it. Only once what is stored is here. */
