@@ -21,7 +21,7 @@ const AT_ONCE: ReadonlySet<string> = new Set([...OWN_IDENTITY, "cascade"]);
 
 type GroupedFinding = Pick<
   Finding,
-  "tenant" | "environment" | "serviceId" | "services" | "metricName" | "z" | "atMs" | "isRare" | "hasLongBaseline" | "baselineValues"
+  "tenant" | "environment" | "serviceId" | "services" | "atMs" | "isRare" | "hasLongBaseline" | "baselineValues"
 >;
 
 /** Alert that is about to page, by the finding that has it do so. */
@@ -31,6 +31,7 @@ export interface Grouped {
   readonly tier: Tier;
   /** From when on nothing else has held it. */
   readonly sinceMs: number;
+  readonly alert: Alert;
 }
 
 /** What is known of who was told. */
@@ -39,36 +40,29 @@ interface ToldTimes {
   isToldSince(finding: GroupedFinding, sinceMs: number): boolean;
   /** The same of a group of services. */
   isGroupKnownSince(finding: GroupedFinding, sinceMs: number): boolean;
-  /** The same of another service whose metric moved to the same side. */
-  isJumpKnownSince(finding: GroupedFinding, family: DetectorFamily, sinceMs: number): boolean;
+  /** The same of another service on which a metric of an alert moved to the same side. */
+  isJumpKnownSince(alert: Alert, sinceMs: number): boolean;
 }
 
 /** Fails while the page of an alert waits for a group; undefined where it need not wait. Value and limit in seconds. */
 export function groupGate(of: Grouped, told: ToldTimes, groupWaitMs: number): GateResult | undefined {
-  const { finding, family, tier, sinceMs } = of;
+  const { finding, family, tier, sinceMs, alert } = of;
   const { serviceId, services, atMs } = finding;
   if (groupWaitMs <= 0 || AT_ONCE.has(family) || services.length > 0 || serviceId === DRILL_SERVICE || serviceId === INGESTION_SERVICE)
     return undefined;
   const latelyMs = atMs - GROUP_LATELY_MS;
   const mayBePart =
-    told.isToldSince(finding, atMs - groupWaitMs) ||
-    told.isGroupKnownSince(finding, latelyMs) ||
-    told.isJumpKnownSince(finding, family, latelyMs);
+    told.isToldSince(finding, atMs - groupWaitMs) || told.isGroupKnownSince(finding, latelyMs) || told.isJumpKnownSince(alert, latelyMs);
   if (tier === "high" && isOfKnown(finding, family) && !mayBePart) return undefined;
   return waitGate(sinceMs, atMs, groupWaitMs);
 }
 
 /** The same of an alert that was held for confirmation until now: the long baselines know what they confirm. */
-export function confirmedGroupWait(
-  { state, services, peak }: Alert,
-  times: ToldTimes,
-  groupWaitMs: number,
-  nowMs: number,
-): GateResult | undefined {
+export function confirmedGroupWait(alert: Alert, times: ToldTimes, groupWaitMs: number, nowMs: number): GateResult | undefined {
+  const { state, services } = alert;
   const { tenant, environment, serviceId, family } = state.key;
-  const { metricName, z } = peak;
-  const finding = { tenant, environment, serviceId, services, metricName, z, atMs: nowMs, isRare: true, baselineValues: 0 };
-  return groupGate({ finding, family: family as DetectorFamily, tier: state.tier, sinceMs: nowMs }, times, groupWaitMs);
+  const finding = { tenant, environment, serviceId, services, atMs: nowMs, isRare: true, baselineValues: 0 };
+  return groupGate({ finding, family: family as DetectorFamily, tier: state.tier, sinceMs: nowMs, alert }, times, groupWaitMs);
 }
 
 /** Whether a wait that began then is over. */

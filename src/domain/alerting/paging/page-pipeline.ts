@@ -338,7 +338,9 @@ function fire(of: AskedCase, tier: Tier): Fired {
   const failed = firstFailed(gates)?.name;
   const sinceMs = last !== undefined && effect.kind !== "reopened" && last.heldBy === GROUP_GATE ? memory.waitsSinceMs(last) : atMs;
   const group =
-    failed === undefined && first === undefined ? groupGate({ finding, family, tier, sinceMs }, memory, sources.groupWaitMs) : undefined;
+    failed === undefined && first === undefined
+      ? groupGate({ finding, family, tier, sinceMs, alert }, memory, sources.groupWaitMs)
+      : undefined;
   if (group?.passed === false) {
     gates.push(group);
     const state = { ...effect.alert, flap: newest?.state.flap ?? CALM };

@@ -14,8 +14,7 @@ import { type Alert, isFiring } from "./alert.ts";
 import { AlertsByState } from "./alerts-by-state.ts";
 import type { ConfirmingSignal } from "./confirmation-gate.ts";
 import { OWN_IDENTITY } from "./detector-family.ts";
-import type { Finding } from "./finding.ts";
-import { JumpIndex, jumpName } from "./jump-index.ts";
+import { JumpIndex, jumpsOf } from "./jump-index.ts";
 import { placeText } from "./service-scope.ts";
 import { WaitingAlerts } from "./waiting-alerts.ts";
 
@@ -28,8 +27,6 @@ export interface FiredSignal extends ConfirmingSignal {
   /** The ensemble has raised it. */
   readonly isRaised: boolean;
 }
-
-type JumpedFinding = Pick<Finding, "tenant" | "environment" | "serviceId" | "metricName" | "z">;
 
 export class PagingMemory {
   readonly #base: PagingMemory | undefined;
@@ -121,10 +118,9 @@ export class PagingMemory {
     return this.#groupAt(placeText({ tenant, environment, serviceId: "" })) > sinceMs;
   }
 
-  /** Whether people were told since of another service of that environment on which the same metric moved to the same side. */
-  isJumpKnownSince(finding: JumpedFinding, family: string, sinceMs: number): boolean {
-    const { tenant, environment, serviceId, metricName, z } = finding;
-    return this.jumps.isKnownSince(jumpName({ tenant, environment, family }, z, metricName), serviceId, sinceMs);
+  /** Whether people were told since of another service of that environment on which a metric of an alert moved to the same side. */
+  isJumpKnownSince(alert: Alert, sinceMs: number): boolean {
+    return jumpsOf(alert).some(({ name }) => this.jumps.isKnownSince(name, alert.state.key.serviceId, sinceMs));
   }
 
   /** When an alert that waits for a group began to; it is as old as its last change where it began just now. */

@@ -80,15 +80,20 @@ const isWaiting = (alert: Alert) => isFiring(alert) && alert.heldBy === GROUP_GA
 
 const metricsOf = ({ peak, members }: Alert) => [peak, ...members].map(({ metricName }) => baseNameOf(metricName));
 
-function slowJump(memory: PagingMemory, { state: { key }, peak }: Alert, metric: string): string[] {
+/** The services of a cascade jump by their metrics. */
+const familyOf = (alert: Alert) => (isOfCascade(alert) ? "metric" : alert.state.key.family);
+
+function slowJump(memory: PagingMemory, alert: Alert, metric: string): string[] {
+  const { state, peak } = alert;
+  const { key } = state;
   const found = [...memory.firing(key.tenant)].filter(
     (other) =>
       other.state.key.environment === key.environment &&
-      other.state.key.family === key.family &&
-      !isOfCascade(other) &&
+      familyOf(other) === familyOf(alert) &&
       metricsOf(other).includes(metric) &&
       Math.sign(other.peak.z) === Math.sign(peak.z) &&
-      (isWaiting(other) || (other.pages > 0 && other.heldBy === null)),
+      isFiring(other) &&
+      ((isWaiting(other) && !isOfCascade(other)) || (other.pages > 0 && other.heldBy === null)),
   );
   return found.map(({ state }) => state.id).sort();
 }
@@ -103,8 +108,8 @@ describe("alerts that wait for a group", () => {
     base.keep(told(1, 100));
     const draft = new PagingMemory(base);
     draft.keep(told(2, 10));
-    const asked = { tenant: "default", environment: "prod", serviceId: "s3", metricName: "errors", z: 9 };
-    expect([draft.isJumpKnownSince(asked, "metric", 50), draft.isJumpKnownSince(asked, "metric", 100)]).toEqual([true, false]);
+    const asked = alertOf({ ...PAGED, name: 3, metric: "latency", members: ["errors"] });
+    expect([draft.isJumpKnownSince(asked, 50), draft.isJumpKnownSince(asked, 100)]).toEqual([true, false]);
   });
   it("are found by jump and by when they began to wait as by going through all that fires", () => {
     fc.assert(

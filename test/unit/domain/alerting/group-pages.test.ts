@@ -92,6 +92,14 @@ describe("B11: one jump of one metric over many services", () => {
       [decisions[1]?.alertId, 1, 0],
     ]);
   });
+  it("is waited for by any metric of an alert that has jumped with others, though another is high now", () => {
+    const rig = new PagingRig({ groupWaitMs: WAIT, confirmations: new ServiceConfirmations() });
+    expect(rig.fire({ serviceId: "svc-1" }).suppressedBy).toBe("confirmation");
+    expect(rig.fire({ serviceId: "svc-0", isRare: true, atMs: START + SECOND }).outcome).toBe("paged");
+    const other = { metricName: "cpu_percent", z: 9, isRare: true, atMs: START + MINUTE };
+    expect(rig.fire({ serviceId: "svc-1", ...other }).suppressedBy).toBe("group_wait");
+    expect(rig.fire({ serviceId: "svc-2", ...other }).outcome).toBe("paged");
+  });
   it("holds nobody who is silenced, and is not told for them", () => {
     const rig = new PagingRig({
       groupWaitMs: WAIT,
