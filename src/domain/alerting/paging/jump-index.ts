@@ -91,7 +91,7 @@ export function jumpsOf(alert: Alert): readonly Jump[] {
 }
 
 /** Name of the jump that a metric's departure is a part of. */
-export function jumpName({ tenant, environment, family }: Omit<AlertKey, "serviceId">, z: number, metricName: string): string {
+function jumpName({ tenant, environment, family }: Omit<AlertKey, "serviceId">, z: number, metricName: string): string {
   return `${tenant.length} ${environment.length} ${tenant}${environment}${family} ${Math.sign(z)} ${baseNameOf(metricName)}`;
 }
 
