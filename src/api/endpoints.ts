@@ -117,6 +117,11 @@ export type CoordinatorEndpoint = Extract<DeclaredEndpoint, { handledBy: "coordi
 
 const BY_NAME: ReadonlyMap<string, Endpoint> = new Map(ENDPOINTS.map((endpoint) => [endpoint.name, endpoint]));
 
+/** Whether queries of that name wait for others' turns; of no endpoint they do not. */
+export function isPatientEndpoint(name: string): boolean {
+  return BY_NAME.get(name)?.isPatient === true;
+}
+
 /** The endpoint of that name, which must exist. */
 export function endpointNamed(name: string): Endpoint {
   const endpoint = BY_NAME.get(name);

@@ -5,7 +5,7 @@ import type { Clock } from "../../adapters/platform/clock.ts";
 import { StoreError } from "../../adapters/storage/key-value-store.ts";
 import { bodySteps } from "../../api/body-parsing.ts";
 import type { CoordinatorEndpoint } from "../../api/endpoints.ts";
-import { endpointNamed } from "../../api/endpoints.ts";
+import { isPatientEndpoint } from "../../api/endpoints.ts";
 import { refusalBody } from "../../api/error-answer.ts";
 import { parseQuery } from "../../api/query-parsing.ts";
 import { ERROR_STATUS, type Outcome, type Refusal, refused } from "../../api/refusal.ts";
@@ -57,7 +57,7 @@ export class QueryRunner<Context extends AnyContext> {
       return refusalAnswer({ code: "overloaded", message: `${places.taken} queries are waiting already; try again` });
     }
     counters.add("queries", 1);
-    const ticket = this.#turns.begin(tenant, endpointNamed(call.endpoint).isPatient !== true);
+    const ticket = this.#turns.begin(tenant, !isPatientEndpoint(call.endpoint));
     try {
       this.#clock.begin();
       return await answerQuery(nouns, this.#shared(ticket), call, () => this.#turn(ticket, false));
