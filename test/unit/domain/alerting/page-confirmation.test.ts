@@ -152,7 +152,7 @@ describe("the gate of confirmation", () => {
     const intervalMs = 10_000;
     const far = (rig: PagingRig, metricName: string, seconds: number, change: Partial<Finding> = {}) => {
       const startedAtMs = PAGING_START_MS + seconds * 1_000;
-      const effect = { observed: 20, expected: 10, sd: 1, isJoint: false, streams: 1, startedAtMs, intervalMs };
+      const effect = { observed: 20, expected: 10, sd: 1, isJoint: false, streams: 1, startedAtMs, intervalMs, reaches: 0 };
       return rig.fire({ metricName, z: 8, isFarOut: true, effect, startedAtMs, atMs: startedAtMs + intervalMs, ...change });
     };
     const after = (rig: PagingRig, seconds: number) => rig.again(PAGING_START_MS + seconds * 1_000).map(({ outcome }) => outcome);

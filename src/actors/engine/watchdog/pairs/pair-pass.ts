@@ -239,8 +239,7 @@ export class PairPass implements WatchdogDetector {
     const read = this.#readSince(slot, sinceMs, Number.POSITIVE_INFINITY);
     const { groups: count, pending } = groupWithPending(this.#times, this.#values, read, sinceMs);
     if (count === 0 && pending === undefined) return known;
-    const deployedMs = this.#dependencies.deployments.of(key);
-    const knownDays = settings.knownDaysOf(tenant);
+    const [deployedMs, knownDays] = [this.#dependencies.deployments.of(key), settings.knownDaysOf(tenant)];
     const warmUntilMs = isKnown ? this.#warmUntilMs(slot, pair) : 0;
     const [isCounter, counts] = [this.#kindOf(slot) === COUNTS, this.#countsOf(slot)];
     const around = { deployedMs, streams, zThreshold: own.zThreshold, warmUntilMs, knownDays, isCounter, counts };
