@@ -112,9 +112,9 @@ function isBehind(position: PagePosition, after: PagePosition, newestFirst: bool
 /** Opens a token: the position, undefined for the empty token (the first page), or a refusal. */
 export function readPageToken(secret: Uint8Array, scope: PageScope, token: string): Outcome<PagePosition | undefined> {
   if (token === "") return done(undefined);
-  const [payload = "", given = ""] = token.split(".", 2);
+  const [payload = "", input = ""] = token.split(".", 2);
   const expected = seal(secret, scope, payload);
-  const actual = Buffer.from(given, "base64url");
+  const actual = Buffer.from(input, "base64url");
   const genuine = token.length <= TOKEN_LENGTH_MAX && actual.length === expected.length && timingSafeEqual(actual, expected);
   if (!genuine || `${payload}.${expected.toString("base64url")}` !== token) return refusedToken();
   const [version, position] = JSON.parse(Buffer.from(payload, "base64url").toString()) as [number, PagePosition];

@@ -100,11 +100,11 @@ function chooseMethod(
   return { found: false, refusal: { code: "method_not_allowed", message }, allow };
 }
 
-function matchSegments(pattern: readonly string[], given: readonly string[]): Readonly<Record<string, string>> | undefined {
-  if (pattern.length !== given.length) return undefined;
+function matchSegments(pattern: readonly string[], input: readonly string[]): Readonly<Record<string, string>> | undefined {
+  if (pattern.length !== input.length) return undefined;
   const parameters: Record<string, string> = {};
-  for (const [place, expected] of pattern.entries()) {
-    const segment = given[place] as string;
+  for (const [index, expected] of pattern.entries()) {
+    const segment = input[index] as string;
     if (!expected.startsWith("{")) {
       if (expected !== segment) return undefined;
       continue;

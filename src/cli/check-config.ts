@@ -27,9 +27,9 @@ export interface SettingsReport {
 /** Checks settings and reports all problems at once. */
 export function checkAllSettings(environment: Environment, file: SettingsFile | undefined): SettingsReport {
   const problems: string[] = [];
-  const { environment: given, warnings } = resolveSettings(environment, file, (problem) => problems.push(problem));
-  const set = SETTINGS.map(({ name }) => name).filter((name) => given[name] !== undefined || given[`${name}_FILE`] !== undefined);
-  const left = new Map(Object.entries(given));
+  const { environment: input, warnings } = resolveSettings(environment, file, (problem) => problems.push(problem));
+  const set = SETTINGS.map(({ name }) => name).filter((name) => input[name] !== undefined || input[`${name}_FILE`] !== undefined);
+  const left = new Map(Object.entries(input));
   // Each round finds one, which the next leaves out: what others of them say is still to be found.
   for (let round = 0; round <= SETTINGS.length; round++) {
     const [problem] = problemOf(() => checkSettings(loadConfig(Object.fromEntries(left), readSettingFile)));
@@ -39,14 +39,14 @@ export function checkAllSettings(environment: Environment, file: SettingsFile | 
     if (!left.delete(name) && !left.delete(`${name}_FILE`)) break;
     left.delete(`${name}_FILE`);
   }
-  return { problems, warnings: [...warnings, ...exposureWarnings(given)], set };
+  return { problems, warnings: [...warnings, ...exposureWarnings(input)], set };
 }
 
 /** Shows the report; exit code 78 where there are problems. */
-export function runCheckConfig(given: CommandArguments, environment: Environment, file: SettingsFile | undefined): number {
+export function runCheckConfig(input: CommandArguments, environment: Environment, file: SettingsFile | undefined): number {
   const report = checkAllSettings(environment, file);
   const where = file === undefined ? "the environment" : `${file.path} and the environment`;
-  if (given.has("json")) writeJson({ source: where, ...report });
+  if (input.has("json")) writeJson({ source: where, ...report });
   else {
     for (const warning of report.warnings) writeError(`warning: ${warning}`);
     for (const problem of report.problems) writeError(`problem: ${problem}`);

@@ -37,8 +37,8 @@ function unknownCommand([first = "", second]: readonly string[]): UsageError {
   const names = COMMAND_TABLE.map(({ name }) => name);
   const subcommands = names.filter((name) => name.startsWith(`${first} `)).map((name) => name.slice(first.length + 1));
   if (subcommands.length > 0) {
-    const given = second === undefined ? `vedette ${first} needs one of` : `vedette ${first} has no ${JSON.stringify(second)}; it has`;
-    return new UsageError(`${given} ${subcommands.join(", ")}`);
+    const input = second === undefined ? `vedette ${first} needs one of` : `vedette ${first} has no ${JSON.stringify(second)}; it has`;
+    return new UsageError(`${input} ${subcommands.join(", ")}`);
   }
   const firstWords = new Set(names.map((name) => name.split(" ")[0] as string));
   return new UsageError(`unknown command ${JSON.stringify(first)}${suggestion(first, firstWords, "vedette ")} (vedette --help lists them)`);
@@ -81,13 +81,13 @@ function checkArguments(entry: CommandEntry, rest: readonly string[]): CommandAr
   return { text: (name) => texts.get(name), has: (name) => switches.has(name), operands: parsed.positionals };
 }
 
-function unknownOption({ name }: CommandEntry, given: string, options: readonly CommandOption[]): UsageError {
+function unknownOption({ name }: CommandEntry, input: string, options: readonly CommandOption[]): UsageError {
   const nearest = nearestName(
-    given.replace(/^-+/, ""),
+    input.replace(/^-+/, ""),
     options.map((option) => option.name),
   );
   const hint = nearest === undefined ? "" : `; did you mean --${nearest}?`;
-  return new UsageError(`vedette ${name} has no option ${given}${hint} (vedette ${name} --help lists them)`);
+  return new UsageError(`vedette ${name} has no option ${input}${hint} (vedette ${name} --help lists them)`);
 }
 
 function checkSwitch({ name }: CommandOption, value: string | undefined): string {
@@ -98,9 +98,9 @@ function checkSwitch({ name }: CommandOption, value: string | undefined): string
 function checkValue(
   entry: CommandEntry,
   { name, value: form, choices }: CommandOption,
-  given: { readonly value: string | undefined; readonly isInline: boolean },
+  input: { readonly value: string | undefined; readonly isInline: boolean },
 ): string {
-  const { value, isInline } = given;
+  const { value, isInline } = input;
   if (value === undefined || (!isInline && value.startsWith("-") && value !== "-"))
     throw new UsageError(`--${name} needs ${form}; vedette ${entry.name} --help says more`);
   if (choices !== undefined && !choices.includes(value))
@@ -108,9 +108,9 @@ function checkValue(
   return value;
 }
 
-function checkOperands({ name, operands = "", operandsMax = 0 }: CommandEntry, given: readonly string[]): void {
-  if (given.length > operandsMax)
+function checkOperands({ name, operands = "", operandsMax = 0 }: CommandEntry, input: readonly string[]): void {
+  if (input.length > operandsMax)
     throw new UsageError(
-      `vedette ${name} takes ${operandsMax === 0 ? "no operand" : operands}, got ${JSON.stringify(given[operandsMax])} besides`,
+      `vedette ${name} takes ${operandsMax === 0 ? "no operand" : operands}, got ${JSON.stringify(input[operandsMax])} besides`,
     );
 }

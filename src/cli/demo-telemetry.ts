@@ -69,9 +69,9 @@ function factorOf(service: string, metric: string, tick: number): number {
   const isOf = (one: PlantedAnomaly) => one.service === service && one.metric === metric;
   if (tick < TICKS) return PLANTED.find((one) => isOf(one) && tick >= one.at && tick < one.at + one.ticks)?.factor ?? 1;
   const turn = Math.floor((tick - TICKS) / LIVE_PERIOD_TICKS);
-  const place = ((tick - TICKS) % LIVE_PERIOD_TICKS) - LIVE_QUIET_TICKS;
+  const index = ((tick - TICKS) % LIVE_PERIOD_TICKS) - LIVE_QUIET_TICKS;
   const planted = PLANTED[turn % PLANTED.length] as PlantedAnomaly;
-  return isOf(planted) && place >= 0 && place < planted.ticks ? planted.factor : 1;
+  return isOf(planted) && index >= 0 && index < planted.ticks ? planted.factor : 1;
 }
 
 /** Yields the records of each tick, without end; `name` makes a run's service ids, `startMs` is the time of tick 0. */

@@ -134,8 +134,8 @@ function reportPlanted({ of, hits }: JudgedRun["planted"][number]): void {
 }
 
 /** Runs the demo; resolves with the exit code. */
-export async function runDemo(given: CommandArguments, environment: Environment): Promise<number> {
-  const server = demoServer(given, environment);
+export async function runDemo(input: CommandArguments, environment: Environment): Promise<number> {
+  const server = demoServer(input, environment);
   const base = server.url;
   const reachable = await call(server, "/readyz").then(
     () => true,
@@ -148,11 +148,11 @@ export async function runDemo(given: CommandArguments, environment: Environment)
   }
   const run = systemClock.wallMs().toString(36).slice(-5);
   const name = (service: string) => `demo-${run}-${service}`;
-  if (!given.has("json"))
+  if (!input.has("json"))
     writeLine(`sending ${(TICKS * TICK_SECONDS) / 60} minutes of a shop's telemetry to ${base}, with ${PLANTED.length} anomalies planted`);
   const before = latencyHistogram(await call<string>(server, "/metrics"));
   const sender = new DemoSender(server, name);
-  await sender.sendRun(!given.has("json"));
+  await sender.sendRun(!input.has("json"));
   await pause(500);
   const page = await call<{ anomalies: FoundAnomaly[] }>(server, "/api/v1/anomalies?limit=1000");
   const found = page.anomalies.filter((one) => one.service_id.startsWith(`demo-${run}-`));
@@ -165,10 +165,10 @@ export async function runDemo(given: CommandArguments, environment: Environment)
     await sender.end();
     await retireServices(server, ({ service_id }) => service_id.startsWith(`demo-${run}-`), writeError);
   };
-  if (!given.has("live")) await end();
+  if (!input.has("live")) await end();
   const judged = judge(found, name);
   const { planted, others, othersPaged } = judged;
-  if (given.has("json")) {
+  if (input.has("json")) {
     const counted = planted.map(({ of, hits }) => ({ ...of, found: hits.length }));
     const sums = { others: others.length, others_paged: othersPaged, detection_p99: quantileOf(latency, 0.99) };
     writeLine(JSON.stringify({ records, refused, planted: counted, anomalies: found, ...sums }, null, 2));
@@ -183,7 +183,7 @@ export async function runDemo(given: CommandArguments, environment: Environment)
     `\nfrom the arrival of the bytes to the stored anomaly: p50 ${quantileOf(latency, 0.5)}, p99 ${p99} (histogram svc_detection_latency_seconds, this run)`,
   );
   writeLine(`look closer: curl "${base}/api/v1/anomalies?service_id=${name("checkout")}"`);
-  if (given.has("live")) {
+  if (input.has("live")) {
     writeLine(`\ngoing on, a sample every ${TICK_SECONDS} s and an anomaly every three minutes: ${base}/   Ctrl-C ends it`);
     await sender.goOn();
     await end();

@@ -11,9 +11,9 @@ import { listSegments } from "../../src/adapters/log/log-segment.ts";
 import { openLogWriter } from "../../src/adapters/log/log-writer.ts";
 import type { Clock } from "../../src/adapters/platform/clock.ts";
 import { CoordinatorRingReader } from "../../src/adapters/shared-memory/coordinator-ring.ts";
-import { createEngineMemory, EngineMemory, ProcessWords, type RingSizes } from "../../src/adapters/shared-memory/engine-memory.ts";
+import { createEngineMemory, EngineMemory, ProcessSlots, type RingSizes } from "../../src/adapters/shared-memory/engine-memory.ts";
 import type { EngineCounter, EngineSharedLimit } from "../../src/core/layout/counters.ts";
-import { PROCESS_WORDS_BYTES } from "../../src/core/layout/memory-map.ts";
+import { PROCESS_LENGTH_BYTES } from "../../src/core/layout/memory-map.ts";
 import type { EngineFrame, LaneMark, MetricMetadataEnvelope, MetricScopeEnvelope } from "../../src/core/protocol/coordinator-frame.ts";
 import type { CrashNote } from "../../src/core/protocol/crash-note.ts";
 import type {
@@ -185,12 +185,12 @@ export class Cluster {
       { length: options.engines },
       () => new EngineMemory(createEngineMemory(), options.rings === undefined ? {} : { rings: options.rings }),
     );
-    const processWords = new ProcessWords(new SharedArrayBuffer(PROCESS_WORDS_BYTES));
+    const processWords = new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES));
     this.#counters = memories.map((memory) => new EngineCounters(memory));
     this.members = memories.map((memory, engine) => this.#makeMember(options, memories, memory, engine, processWords));
   }
 
-  #makeMember(options: ClusterOptions, memories: EngineMemory[], memory: EngineMemory, engine: number, processWords: ProcessWords): Member {
+  #makeMember(options: ClusterOptions, memories: EngineMemory[], memory: EngineMemory, engine: number, processWords: ProcessSlots): Member {
     const { clock, disk } = this.#dependencies;
     const { epoch, engines } = options;
     const checkpoints = (options.checkpoints ?? []).filter(({ partition }) => engineOf(partition, engines) === engine);

@@ -7,10 +7,10 @@ import { LabelIntake } from "../../src/actors/engine/unit/label-intake.ts";
 import { StreamDefiner } from "../../src/actors/engine/unit/stream-definer.ts";
 import { type BodyAnswer, WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
-import { EngineMemory, ProcessWords } from "../../src/adapters/shared-memory/engine-memory.ts";
+import { EngineMemory, ProcessSlots } from "../../src/adapters/shared-memory/engine-memory.ts";
 import { ENGINE_SLOTS } from "../../src/core/layout/counters.ts";
 import { STATUS_DONE, STATUS_ODD_BODY } from "../../src/core/layout/kernel-status.ts";
-import { PROCESS_WORDS_BYTES, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
+import { PROCESS_LENGTH_BYTES, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
 import { DEFINE_COUNTED, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../src/core/layout/row-frame.ts";
 import { BODY_JSON_BATCH, BODY_JSON_SINGLE } from "../../src/core/protocol/body-kind.ts";
 import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
@@ -60,7 +60,7 @@ export class JsonRig {
     this.#port = new BodyPort(memory, () => ++this.#admissions);
     this.#unit = new WorkUnit(memory, this.kernel, ENGINES);
     const memories = [memory, new EngineMemory(loadKernel<LaneExports>().memory)];
-    const processWords = new ProcessWords(new SharedArrayBuffer(PROCESS_WORDS_BYTES));
+    const processWords = new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES));
     this.#decoder = new JsonDecoder({
       logs: { count: () => undefined },
       labels: new LabelIntake(new FieldExclusions("")),

@@ -12,7 +12,7 @@ import type {
   StoreStats,
 } from "../../src/adapters/storage/key-value-store.ts";
 import { StoreError } from "../../src/adapters/storage/key-value-store.ts";
-import { firstPlace } from "../../src/core/collections/sorted-search.ts";
+import { firstIndex } from "../../src/core/collections/sorted-search.ts";
 import { KEY_BYTES_MAX } from "../../src/core/config/key-limits.ts";
 
 /** A commit of more has the keys sorted anew: each that is put between others moves those behind it. */
@@ -193,7 +193,7 @@ export class MemoryStore implements KeyValueStore {
 
 /** The place of the first key that is not below `key`. */
 function placeOf(keys: readonly string[], key: string): number {
-  return firstPlace(0, keys.length, (place) => (keys[place] as string) < key);
+  return firstIndex(0, keys.length, (place) => (keys[place] as string) < key);
 }
 
 function assertKey(key: Uint8Array): void {

@@ -10,11 +10,11 @@ import { MetricScopes } from "../../src/actors/engine/unit/metric-scopes.ts";
 import { StreamDefiner } from "../../src/actors/engine/unit/stream-definer.ts";
 import { type BodyAnswer, WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
-import { EngineMemory, ProcessWords } from "../../src/adapters/shared-memory/engine-memory.ts";
+import { EngineMemory, ProcessSlots } from "../../src/adapters/shared-memory/engine-memory.ts";
 import { METRIC_SCOPES_MAX } from "../../src/core/config/metric-limits.ts";
 import { ShareLedger } from "../../src/core/fairness/share-ledger.ts";
 import { STATUS_ODD_BODY } from "../../src/core/layout/kernel-status.ts";
-import { PROCESS_WORDS_BYTES, SPAN_ROWS, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
+import { PROCESS_LENGTH_BYTES, SPAN_ROWS, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
 import {
   DEFINE_COUNTED,
   ROW_BYTES,
@@ -71,7 +71,7 @@ export interface OtlpRigOptions {
   /** OTEL_SERVICE_NAMESPACE is prefix. */
   readonly prefixesServices?: boolean;
   /** Words of the process; its own where they are not given. */
-  readonly processWords?: ProcessWords;
+  readonly processWords?: ProcessSlots;
 }
 
 export class OtlpRig {
@@ -94,7 +94,7 @@ export class OtlpRig {
     convertsCounters = true,
     exclusions = "",
     prefixesServices = false,
-    processWords = new ProcessWords(new SharedArrayBuffer(PROCESS_WORDS_BYTES)),
+    processWords = new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES)),
   }: OtlpRigOptions = {}) {
     const excluded = new FieldExclusions(exclusions);
     const loaded = loadKernel<LaneExports>();

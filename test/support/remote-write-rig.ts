@@ -5,8 +5,8 @@ import { EngineCounters } from "../../src/actors/engine/report/engine-counters.t
 import { readBody } from "../../src/actors/engine/unit/body.ts";
 import { type BodyAnswer, WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
-import { EngineMemory, ProcessWords } from "../../src/adapters/shared-memory/engine-memory.ts";
-import { PROCESS_WORDS_BYTES, STAGING } from "../../src/core/layout/memory-map.ts";
+import { EngineMemory, ProcessSlots } from "../../src/adapters/shared-memory/engine-memory.ts";
+import { PROCESS_LENGTH_BYTES, STAGING } from "../../src/core/layout/memory-map.ts";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../src/core/layout/row-frame.ts";
 import { BODY_REMOTE_WRITE_1, BODY_REMOTE_WRITE_2 } from "../../src/core/protocol/body-kind.ts";
 import { FRAME_DEAD_LETTER } from "../../src/core/protocol/coordinator-frame.ts";
@@ -47,7 +47,7 @@ export class RemoteWriteRig {
     const dependencies = {
       memory,
       memories: [memory],
-      processWords: new ProcessWords(new SharedArrayBuffer(PROCESS_WORDS_BYTES)),
+      processWords: new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES)),
       kernel,
       counters: new EngineCounters(memory),
       metadata: new MetadataBook(),

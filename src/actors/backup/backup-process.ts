@@ -26,7 +26,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { syncDirectory } from "../../adapters/log/log-file-system.ts";
 import { writeInventory } from "../../adapters/log/log-inventory.ts";
-import { KEPT_FILES } from "../../adapters/log/stored-parts.ts";
+import { RETAINED_FILES } from "../../adapters/log/stored-parts.ts";
 import { systemClock } from "../../adapters/platform/clock.ts";
 import { type HeldStore, holdStore } from "../../adapters/storage/store-copy.ts";
 import {
@@ -42,7 +42,7 @@ import { messageOf } from "../../core/text/error-text.ts";
 import { type CutSegment, copyBytes, cutLog, linkFile, segmentNow, unchangedFile } from "./backup-log.ts";
 
 /** Beside the stores and the log; the inventory is made anew. */
-const KEPT = [...KEPT_FILES, "damaged"];
+const KEPT = [...RETAINED_FILES, "damaged"];
 /** In the order in which they are held. */
 const STORES = ["series", "control"] as const;
 const HASH_STEP_BYTES = 1024 * 1024;
@@ -128,7 +128,7 @@ async function copyLog(
   return linked;
 }
 
-function copyKept(partial: string): void {
+function copyRetained(partial: string): void {
   for (const name of KEPT) {
     const from = join(order.dataDir, name);
     if (existsSync(from)) cpSync(from, join(partial, name), { recursive: true, preserveTimestamps: true });
@@ -194,7 +194,7 @@ async function makeBackup(): Promise<BackupManifest> {
     needRoom(bytesOf(stores.values()) + bytesOf(segments), parent);
     await copyStores(partial, stores);
     const linked = await copyLog(partial, segments, previous);
-    copyKept(partial);
+    copyRetained(partial);
     const files = await checksums(partial, linked);
     const manifest: BackupManifest = {
       format: BACKUP_FORMAT,

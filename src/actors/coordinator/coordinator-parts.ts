@@ -364,10 +364,10 @@ function queryContext(options: CoordinatorOptions, world: CoordinatorDependencie
 // What retention keeps by, from the coordinator's options.
 
 /** Options that operators set; the rest has its limits. */
-type KeptByChoice = Pick<RetentionOptions, "retentionMs" | "rawRetentionMs"> &
+type RetainedByChoice = Pick<RetentionOptions, "retentionMs" | "rawRetentionMs"> &
   Partial<Pick<RetentionOptions, "auditRetentionMs" | "auditRowsMax" | "deadLetterBytesMax" | "episodesMax">>;
 
-function retentionOptions(options: KeptByChoice): RetentionOptions {
+function retentionOptions(options: RetainedByChoice): RetentionOptions {
   return {
     retentionMs: options.retentionMs,
     rawRetentionMs: options.rawRetentionMs,

@@ -10,7 +10,7 @@ import type { ActorStart, ActorThread } from "../../adapters/threads/actor-threa
 import { type Channel, createChannel, type Handlers, type MessagePort } from "../../adapters/threads/mailbox.ts";
 import { fatal } from "../../core/faults/guard.ts";
 import { ENGINE_COUNTERS, ENGINE_SLOTS, type EngineCounter } from "../../core/layout/counters.ts";
-import { PROCESS_WORDS_BYTES } from "../../core/layout/memory-map.ts";
+import { PROCESS_LENGTH_BYTES } from "../../core/layout/memory-map.ts";
 import type { EngineCommand, EngineReply, EngineReport, EngineRequest, FramesPlaced } from "../../core/protocol/engine-control.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import type { EngineBegin, EngineThreadData } from "./worker.ts";
@@ -105,7 +105,7 @@ export class EngineGroup {
   load({ dataDir, syncEach, startThread }: EngineThreads): void {
     const shared = {
       ...{ threads: this.threadCount, dataDir, syncEach, memories: this.memories },
-      processWords: new SharedArrayBuffer(PROCESS_WORDS_BYTES),
+      processWords: new SharedArrayBuffer(PROCESS_LENGTH_BYTES),
     };
     this.#threads = Array.from({ length: this.threadCount }, (_, thread) => {
       const numbers = enginesOfThread(thread, this.count, this.threadCount);

@@ -1,7 +1,7 @@
 // What an engine is made with, and the world around it.
 import type { LogWriter } from "../../adapters/log/log-writer.ts";
 import type { Clock } from "../../adapters/platform/clock.ts";
-import type { EngineMemory, ProcessWords } from "../../adapters/shared-memory/engine-memory.ts";
+import type { EngineMemory, ProcessSlots } from "../../adapters/shared-memory/engine-memory.ts";
 import type { EngineSharedLimit } from "../../core/layout/counters.ts";
 import type { LaneMark, MetricMetadataEnvelope, MetricScopeEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type { CrashNote } from "../../core/protocol/crash-note.ts";
@@ -74,7 +74,7 @@ export interface EngineOptions {
 export interface EngineDependencies {
   readonly memories: readonly EngineMemory[];
   readonly kernel: LaneExports & ShardExports;
-  readonly processWords: ProcessWords;
+  readonly processWords: ProcessSlots;
   readonly log: LogWriter;
   /** The blocks of all earlier epochs in order of admission. */
   readonly replay: Iterator<ReplayBlock, readonly LogFlaw[]>;

@@ -4,7 +4,7 @@ import type { EngineMemory } from "../../adapters/shared-memory/engine-memory.ts
 import type { InboxReader } from "../../adapters/shared-memory/inbox-ring.ts";
 import { ANOMALIES_PER_COMMIT_MAX } from "../../core/config/limits.ts";
 import { ARRIVAL_HISTORY } from "../../core/layout/row-frame.ts";
-import type { CrashPlace } from "../../core/protocol/crash-note.ts";
+import type { CrashPosition } from "../../core/protocol/crash-note.ts";
 import type { LogFlaw } from "../../core/protocol/data-fault.ts";
 import { makeCheckpoints } from "./engine-checkpoints.ts";
 import type { EngineDependencies, EngineOptions } from "./engine-options.ts";
@@ -62,7 +62,7 @@ export class Engine {
   }
 
   /** What it works at, where that can be left out; for whoever sees it throw. */
-  get crashPlace(): CrashPlace | null {
+  get crashPlace(): CrashPosition | null {
     return this.#shard.work.place(this.#shard.items);
   }
 

@@ -1,6 +1,6 @@
 // The handlers of one shard, and their time: what is due is done once everything that came before is taken.
 import type { Clock } from "../../adapters/platform/clock.ts";
-import type { EngineMemory, ProcessWords } from "../../adapters/shared-memory/engine-memory.ts";
+import type { EngineMemory, ProcessSlots } from "../../adapters/shared-memory/engine-memory.ts";
 import { AcceptedLevels } from "../../domain/detection/pair/accepted-levels.ts";
 import type { ShardKernel } from "../../domain/kernel/shard-kernel.ts";
 import { OperationTimes } from "../../domain/trace/operation-times.ts";
@@ -101,7 +101,7 @@ interface DistributionsOptions {
 interface DistributionsDependencies {
   readonly memory: EngineMemory;
   readonly kernel: ShardKernel;
-  readonly processWords: ProcessWords;
+  readonly processWords: ProcessSlots;
   readonly counters: EngineCounters;
   readonly tenantIndex: (tenant: string) => number;
   readonly shard: Shard;

@@ -11,7 +11,7 @@ import { systemClock } from "../../adapters/platform/clock.ts";
 import { yieldEngine } from "../../adapters/platform/engine-priority.ts";
 import { idleCollection } from "../../adapters/platform/idle-collection.ts";
 import { nameSources } from "../../adapters/platform/source-positions.ts";
-import { type EngineMemory, ProcessWords } from "../../adapters/shared-memory/engine-memory.ts";
+import { type EngineMemory, ProcessSlots } from "../../adapters/shared-memory/engine-memory.ts";
 import { viewMemories } from "../../adapters/shared-memory/engine-threads.ts";
 import { Mailbox, type MessagePort } from "../../adapters/threads/mailbox.ts";
 import { threadData } from "../../adapters/threads/threads.ts";
@@ -90,7 +90,7 @@ function host(
   const engine = new Engine(options, {
     memories,
     kernel: instantiateKernel<LaneExports & ShardExports>(kernelModule, memory.memory),
-    processWords: new ProcessWords(data.processWords),
+    processWords: new ProcessSlots(data.processWords),
     log: openLogWriter({ directory, dataDir: data.dataDir, epoch: options.epoch, lane: options.engine, syncEach: data.syncEach }),
     replay: keepingDamaged(mergeBlocks(segments, replayFrom), data.dataDir, options.engine),
     clock: systemClock,

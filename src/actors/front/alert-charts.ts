@@ -32,8 +32,8 @@ export class AlertCharts {
     const parameters = new URLSearchParams(query);
     const tenant = parameters.get("tenant_id") ?? DEFAULT_TENANT;
     const chart = { tenant, alertId: path.alert_id ?? "" };
-    const given = { expires: parameters.get("expires") ?? "", signature: parameters.get("signature") ?? "" };
-    if (!isChartSignature(this.#key, chart, given, this.#wallMs())) return { ok: false, refusal: WRONG };
+    const input = { expires: parameters.get("expires") ?? "", signature: parameters.get("signature") ?? "" };
+    if (!isChartSignature(this.#key, chart, input, this.#wallMs())) return { ok: false, refusal: WRONG };
     return { ok: true, principal: { tenant, subject: "chart address", role: "viewer" } };
   }
 }

@@ -19,7 +19,7 @@ import { type EngineAnswerContent, type EngineReport, STATUS_SET_ASIDE, type Wri
 const COPY = fatal("the copy of a body into an engine");
 /** From this size on a small body waits in a buffer that is used again: four of 512 KiB fill the ring, so with more senders than that most have to wait. */
 const POOLED_BYTES_MIN = 64 * 1024;
-const POOLED_BYTES_KEPT_MAX = 2 * 1024 * 1024;
+const POOLED_BYTES_RETAINED_MAX = 2 * 1024 * 1024;
 
 /** A body to hand over. `bytes` may be a pooled buffer where nothing follows it: it is copied before `submit` returns. */
 export interface OutgoingBody {
@@ -98,7 +98,7 @@ export class BodyPort {
   readonly #smallWaiting: WaitingBody[] = [];
   #smallWaitingBytes = 0;
   /** Pool of buffers whose sizes are powers of two: at most twice what may wait are lent. */
-  readonly #pool = new BodyPool({ retainedBytesMax: POOLED_BYTES_KEPT_MAX });
+  readonly #pool = new BodyPool({ retainedBytesMax: POOLED_BYTES_RETAINED_MAX });
 
   constructor(memory: EngineMemory, nextAdmission: () => number) {
     this.#memory = memory;
@@ -201,14 +201,14 @@ export class BodyPort {
     const end = pointer + bodyBytes;
     for (let i = 0; i < BODY_PADDING_BYTES; i += 8) view.setFloat64(end + i, 0); // fill() is a call out of the engine's code
     if (key.byteLength > 0) bytes.set(key, end + BODY_PADDING_BYTES);
-    const place = this.#head % DESCRIPTOR_COUNT;
+    const index = this.#head % DESCRIPTOR_COUNT;
     const admission = this.#nextAdmission();
-    this.#admissions[place] = admission;
+    this.#admissions[index] = admission;
     const { kind, tenant, isAnonymous, arrivalMs, wallMs, sender } = body;
     const keyBytes = key.byteLength;
-    writeDescriptor(view, place, { pointer, bytes: bodyBytes, kind, tenant, keyBytes, isAnonymous, admission, arrivalMs, wallMs, sender });
-    this.#sinks[place] = sink;
-    this.#ringBytes[place] = ringBytes;
+    writeDescriptor(view, index, { pointer, bytes: bodyBytes, kind, tenant, keyBytes, isAnonymous, admission, arrivalMs, wallMs, sender });
+    this.#sinks[index] = sink;
+    this.#ringBytes[index] = ringBytes;
     this.#head++;
     this.#inEngine++;
   }
@@ -235,14 +235,14 @@ export class BodyPort {
 
   #answerNext(status: number, body: string | null, written: WrittenCounts | null): void {
     this.#passLarge();
-    const place = this.#answered % DESCRIPTOR_COUNT;
-    const sink = this.#sinks[place] as AnswerSink;
-    const ringBytes = this.#ringBytes[place] as number;
-    this.#sinks[place] = undefined;
+    const index = this.#answered % DESCRIPTOR_COUNT;
+    const sink = this.#sinks[index] as AnswerSink;
+    const ringBytes = this.#ringBytes[index] as number;
+    this.#sinks[index] = undefined;
     this.#answered++;
     this.#ringUsed -= ringBytes;
     if (status === STATUS_SET_ASIDE) {
-      this.#aside.set(this.#admissions[place] as number, sink);
+      this.#aside.set(this.#admissions[index] as number, sink);
       return;
     }
     this.#inEngine--;

@@ -47,7 +47,7 @@ export class Documents {
   /** The OpenAPI document. */
   async openApi(request: FileRequest): Promise<DocumentAnswer> {
     const make = async () => store(JSON.stringify(await inTurns(openApiDocument(this.#version))), [["Content-Type", "application/json"]]);
-    return answer(await this.#kept("openapi", make), request);
+    return answer(await this.#retained("openapi", make), request);
   }
 
   /** The documentation for people. */
@@ -56,13 +56,13 @@ export class Documents {
       const document = await inTurns(openApiDocument(this.#version));
       return store(await inTurns(documentationPage(document)), PAGE_HEADERS);
     };
-    return answer(await this.#kept("docs", make), request);
+    return answer(await this.#retained("docs", make), request);
   }
 
-  #kept(name: string, make: () => Promise<StoredDocument>): Promise<StoredDocument> {
-    const kept = this.#made.get(name) ?? make();
-    this.#made.set(name, kept);
-    return kept;
+  #retained(name: string, make: () => Promise<StoredDocument>): Promise<StoredDocument> {
+    const retained = this.#made.get(name) ?? make();
+    this.#made.set(name, retained);
+    return retained;
   }
 }
 

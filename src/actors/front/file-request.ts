@@ -24,6 +24,6 @@ export function acceptedCodings(header: string | undefined): ReadonlySet<string>
 
 /** If-None-Match compares weakly (RFC 9110, 13.1.2). */
 export function isKnownTag(tag: string, ifNoneMatch: string | undefined): boolean {
-  const given = (ifNoneMatch ?? "").split(",").map((each) => each.trim().replace(/^W\//, ""));
-  return given.includes(tag) || given.includes("*");
+  const input = (ifNoneMatch ?? "").split(",").map((each) => each.trim().replace(/^W\//, ""));
+  return input.includes(tag) || input.includes("*");
 }

@@ -66,9 +66,9 @@ export interface MetricsSources {
 /** Registers all metrics, in the order of the page. */
 export function registerMetrics(registry: MetricsRegistry, sources: MetricsSources): void {
   registerContract(registry, sources);
-  registerSlots(registry, ENGINE_METRICS, (place, metric) => engineReadings(sources, place, metric));
+  registerSlots(registry, ENGINE_METRICS, (index, metric) => engineReadings(sources, index, metric));
   registerPorts(registry, sources);
-  registerSlots(registry, COORDINATOR_METRICS, (place) => [{ labels: {}, read: () => sources.coordinator[place] as number }]);
+  registerSlots(registry, COORDINATOR_METRICS, (index) => [{ labels: {}, read: () => sources.coordinator[index] as number }]);
   registerStoreFill(registry, sources);
   const notifyLatency = sources.coordinator.subarray(SLOT_NOTIFY_LATENCY, SLOT_NOTIFY_LATENCY + LATENCY_BOUNDS_SECONDS.length + 2);
   const turns = sources.coordinator.subarray(SLOT_TURN, SLOT_TURN + LATENCY_BOUNDS_SECONDS.length + 2);
@@ -96,13 +96,13 @@ function countReadings(label: string, counts: ReadonlyMap<string, number>): Read
 function registerSlots(
   registry: MetricsRegistry,
   slots: Readonly<Record<string, SlotMetric>>,
-  read: (place: number, metric: Metric) => readonly Reading[],
+  read: (index: number, metric: Metric) => readonly Reading[],
 ): void {
   const readings = new Map<Metric, Reading[]>();
-  for (const [place, slot] of Object.values(slots).entries()) {
+  for (const [index, slot] of Object.values(slots).entries()) {
     for (const { metric, labels } of partsOf(slot)) {
       const known = readings.get(metric) ?? [];
-      known.push(...read(place, metric).map((one) => ({ ...one, labels: { ...labels, ...one.labels } })));
+      known.push(...read(index, metric).map((one) => ({ ...one, labels: { ...labels, ...one.labels } })));
       readings.set(metric, known);
     }
   }
@@ -110,9 +110,9 @@ function registerSlots(
 }
 
 /** Readings of each engine, or of all together where the metric does not tell engines apart. */
-function engineReadings({ engines }: MetricsSources, place: number, metric: Metric): Reading[] {
-  if (!metric.labels.includes("engine")) return [{ labels: {}, read: () => sumOf(engines, place) }];
-  return engines.map((slots, engine) => ({ labels: { engine: String(engine) }, read: () => slots[place] as number }));
+function engineReadings({ engines }: MetricsSources, index: number, metric: Metric): Reading[] {
+  if (!metric.labels.includes("engine")) return [{ labels: {}, read: () => sumOf(engines, index) }];
+  return engines.map((slots, engine) => ({ labels: { engine: String(engine) }, read: () => slots[index] as number }));
 }
 
 function sumOf(engines: MetricsSources["engines"], slot: number): number {
@@ -123,15 +123,15 @@ function sumOf(engines: MetricsSources["engines"], slot: number): number {
 
 function registerContract(registry: MetricsRegistry, sources: MetricsSources): void {
   const { engines, refusedBodies, requests, coordinator } = sources;
-  const events = RECORD_TYPES.flatMap((type, place): Reading[] => [
-    { labels: { type, status: "accepted" }, read: () => sumOf(engines, SLOT_ACCEPTED + place) },
-    { labels: { type, status: "rejected" }, read: () => sumOf(engines, SLOT_REJECTED + place) },
+  const events = RECORD_TYPES.flatMap((type, index): Reading[] => [
+    { labels: { type, status: "accepted" }, read: () => sumOf(engines, SLOT_ACCEPTED + index) },
+    { labels: { type, status: "rejected" }, read: () => sumOf(engines, SLOT_REJECTED + index) },
   ]);
-  const reasons = VALIDATION_REASONS.map((reason, place): Reading => {
-    return { labels: { reason }, read: () => sumOf(engines, SLOT_REASONS + place) + refusedBodies.of(reason) };
+  const reasons = VALIDATION_REASONS.map((reason, index): Reading => {
+    return { labels: { reason }, read: () => sumOf(engines, SLOT_REASONS + index) + refusedBodies.of(reason) };
   });
   const none: Labels = {};
-  const batch = Array.from({ length: BATCH_BOUNDS.length + 2 }, (_, place) => SLOT_BATCH + place);
+  const batch = Array.from({ length: BATCH_BOUNDS.length + 2 }, (_, index) => SLOT_BATCH + index);
   const latency = coordinator.subarray(SLOT_LATENCY, SLOT_LATENCY + LATENCY_BOUNDS_SECONDS.length + 2);
   registry.add(CONTRACT_METRICS.events, events);
   registry.addHistogram(CONTRACT_METRICS.batchSize, () => [
@@ -202,10 +202,10 @@ function registerStoreFill(registry: MetricsRegistry, { coordinator }: MetricsSo
 /** By limit: those of all engines, of the coordinator, and of the front. */
 function refusedPlaces({ engines, coordinator, sharesRefused }: MetricsSources): Reading[] {
   return [
-    ...ENGINE_SHARED_LIMITS.map((limit, place) => ({ labels: { limit }, read: () => sumOf(engines, SLOT_ENGINE_SHARES + place) })),
-    ...COORDINATOR_SHARED_LIMITS.map((limit, place) => ({
+    ...ENGINE_SHARED_LIMITS.map((limit, index) => ({ labels: { limit }, read: () => sumOf(engines, SLOT_ENGINE_SHARES + index) })),
+    ...COORDINATOR_SHARED_LIMITS.map((limit, index) => ({
       labels: { limit },
-      read: () => coordinator[SLOT_COORDINATOR_SHARES + place] as number,
+      read: () => coordinator[SLOT_COORDINATOR_SHARES + index] as number,
     })),
     ...sharesRefused.map(({ limit, read }) => ({ labels: { limit }, read })),
   ];
@@ -213,9 +213,9 @@ function refusedPlaces({ engines, coordinator, sharesRefused }: MetricsSources):
 
 function takenPlaces({ coordinator, sharesTaken }: MetricsSources): Reading[] {
   return [
-    ...COORDINATOR_SHARED_LIMITS.map((limit, place) => ({
+    ...COORDINATOR_SHARED_LIMITS.map((limit, index) => ({
       labels: { limit },
-      read: () => coordinator[SLOT_COORDINATOR_PLACES + place] as number,
+      read: () => coordinator[SLOT_COORDINATOR_PLACES + index] as number,
     })),
     ...sharesTaken.map(({ limit, read }) => ({ labels: { limit }, read })),
   ];

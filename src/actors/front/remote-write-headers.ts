@@ -54,5 +54,5 @@ export function remoteWriteKind(request: HttpRequest): Outcome<number> {
 
 /** Headers that say what was written; remote-write 2.0 wants them on every answer. */
 export function writtenHeaders(written: WrittenCounts = NOTHING_WRITTEN): HttpHeaders {
-  return WRITTEN_HEADERS.map((name, place) => [name, String(written[place])] as const);
+  return WRITTEN_HEADERS.map((name, index) => [name, String(written[index])] as const);
 }

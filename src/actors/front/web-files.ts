@@ -58,7 +58,7 @@ const PAGE_HEADERS: HttpHeaders = [
   ["Permissions-Policy", "camera=(), microphone=(), geolocation=()"],
   ["Cache-Control", "no-cache"],
 ];
-const KEPT_HEADERS: HttpHeaders = [["Cache-Control", "public, max-age=31536000, immutable"]];
+const RETAINED_HEADERS: HttpHeaders = [["Cache-Control", "public, max-age=31536000, immutable"]];
 
 /** The files of one build. */
 export class WebFiles {
@@ -102,7 +102,7 @@ function readStored(folder: string, name: string, names: ReadonlySet<string>): S
   const plain = read(name) as Uint8Array;
   const tag = `W/"${createHash("sha256").update(plain).digest("base64url").slice(0, 22)}"`;
   const type = ["Content-Type", ownMember(MEDIA_TYPES, extension(name)) as string] as const;
-  const headers: HttpHeaders = [type, ["ETag", tag], ...SHARED_HEADERS, ...(name === PAGE ? PAGE_HEADERS : KEPT_HEADERS)];
+  const headers: HttpHeaders = [type, ["ETag", tag], ...SHARED_HEADERS, ...(name === PAGE ? PAGE_HEADERS : RETAINED_HEADERS)];
   return { headers, tag: tag.slice(2), plain, gzip: read(`${name}.gz`), brotli: read(`${name}.br`) };
 }
 

@@ -36,8 +36,8 @@ export function isChartSignature(key: Uint8Array, chart: ChartOf, { expires, sig
   if (!(endMs > nowMs) || endMs > nowMs + CHART_LINK_MS + SECOND_MS) return false;
   const own = sign(key, chart, expires);
   // Compared as text: a reader of hexadecimal digits passes over what stands behind the last pair.
-  const [wanted, given] = [Buffer.from(own.toString("hex")), Buffer.from(signature)];
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
+  const [wanted, input] = [Buffer.from(own.toString("hex")), Buffer.from(signature)];
+  return input.length === wanted.length && timingSafeEqual(input, wanted);
 }
 
 function sign(key: Uint8Array, { tenant, alertId }: ChartOf, expires: string): Buffer {

@@ -13,6 +13,6 @@ export function credentialDigest(credential: string): Uint8Array {
 
 /** Whether a name is that of a stored digest; how long it takes says nothing of where they differ. */
 export function isNameOf(name: string, digest: Uint8Array): boolean {
-  const given = Buffer.from(name, "base64url");
-  return given.length === digest.length && timingSafeEqual(given, digest);
+  const input = Buffer.from(name, "base64url");
+  return input.length === digest.length && timingSafeEqual(input, digest);
 }

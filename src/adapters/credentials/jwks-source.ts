@@ -118,8 +118,9 @@ export class JwksSource {
   }
 
   #fail(message: string): void {
-    const kept = this.#keys === undefined ? "no token of its keys can be checked" : `the ${this.#count} keys loaded before stay in force`;
-    if (message !== this.#failure) this.#dependencies.log("warn", `${this.#options.name}: ${message}; ${kept}`);
+    const retained =
+      this.#keys === undefined ? "no token of its keys can be checked" : `the ${this.#count} keys loaded before stay in force`;
+    if (message !== this.#failure) this.#dependencies.log("warn", `${this.#options.name}: ${message}; ${retained}`);
     this.#failure = message;
   }
 }

@@ -19,10 +19,10 @@ export class BodyPool {
   /** A buffer of at least `bytes`, starting at an 8-byte boundary. */
   acquire(bytes: number): Buffer {
     const size = bufferSize(bytes);
-    const kept = this.#free.get(size)?.pop();
-    if (kept === undefined) return Buffer.allocUnsafeSlow(size);
+    const retained = this.#free.get(size)?.pop();
+    if (retained === undefined) return Buffer.allocUnsafeSlow(size);
     this.#retained -= size;
-    return kept;
+    return retained;
   }
 
   /** Takes a lent buffer back, whole as it was lent. */

@@ -41,13 +41,13 @@ export class DeadlineSweep {
 
   /** Takes an entry off the list; unknown entries do no harm. */
   remove(entry: Expiring): void {
-    const place = entry.sweepPlace;
-    if (place < 0) return;
+    const index = entry.sweepPlace;
+    if (index < 0) return;
     entry.sweepPlace = -1;
     const last = this.#waiting.pop() as Expiring;
     if (last === entry) return;
-    this.#waiting[place] = last;
-    last.sweepPlace = place;
+    this.#waiting[index] = last;
+    last.sweepPlace = index;
   }
 
   #tick(): void {

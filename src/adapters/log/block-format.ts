@@ -39,14 +39,14 @@ export interface LogBlockHeader {
 }
 
 /** The place of a block among all of its writer. */
-export interface BlockPlace {
+export interface BlockPosition {
   readonly number: number;
   readonly rowsBefore: number;
 }
 
 /** A header as it is read; a block of an earlier version has no place. */
 export interface StoredBlockHeader extends LogBlockHeader {
-  readonly place: BlockPlace | null;
+  readonly place: BlockPosition | null;
 }
 
 /** Sizes of the parts of a block. */
@@ -74,7 +74,7 @@ export function blockPadding(payloadBytes: number): Uint8Array {
 }
 
 /** Fills the first bytes of `into` with the header of a block whose payload is `parts` one after another. */
-export function writeBlockHeader(into: Uint8Array, header: LogBlockHeader & BlockPlace, parts: ReadonlyArray<Uint8Array>): void {
+export function writeBlockHeader(into: Uint8Array, header: LogBlockHeader & BlockPosition, parts: ReadonlyArray<Uint8Array>): void {
   const view = new DataView(into.buffer, into.byteOffset, BLOCK_HEADER_BYTES);
   let payloadBytes = 0;
   for (const part of parts) payloadBytes += part.length;

@@ -34,8 +34,8 @@ function keepBytes({ path, offset, bytes }: LogFlaw, directory: string, by: numb
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const names = readdirSync(directory);
     if (names.includes(name)) return;
-    const kept = names.reduce((sum, each) => sum + statSync(join(directory, each)).size, 0);
-    const room = Math.min(bytes, DAMAGED_BYTES_KEPT_MAX - kept);
+    const retained = names.reduce((sum, each) => sum + statSync(join(directory, each)).size, 0);
+    const room = Math.min(bytes, DAMAGED_BYTES_KEPT_MAX - retained);
     if (room <= 0) return;
     const beside = join(directory, `${name}.${by}`);
     copyBytes(path, offset, room, beside);

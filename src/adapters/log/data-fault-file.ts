@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DATA_FAULTS_MAX } from "../../core/config/limits.ts";
-import type { DataFault, KeptDataFault } from "../../core/protocol/data-fault.ts";
+import type { DataFault, RetainedDataFault } from "../../core/protocol/data-fault.ts";
 import { errorCode } from "./log-file-system.ts";
 import { replaceFile } from "./replaced-file.ts";
 
@@ -14,7 +14,7 @@ const VERSION = 1;
 /** Faults of a data folder. */
 export class DataFaultFile {
   readonly #path: string;
-  #faults: KeptDataFault[];
+  #faults: RetainedDataFault[];
 
   /** A file that cannot be read counts as a fault of its own: what it held is unknown. Throws the system's error where the folder cannot be read. */
   constructor(dataDir: string, nowMs: number) {
@@ -23,7 +23,7 @@ export class DataFaultFile {
   }
 
   /** The oldest first. */
-  get faults(): readonly KeptDataFault[] {
+  get faults(): readonly RetainedDataFault[] {
     return this.#faults;
   }
 
@@ -35,13 +35,13 @@ export class DataFaultFile {
   /** Keeps a fault; false where it is known. Beyond the maximum the oldest acknowledged one goes, or the new one is not kept. Throws the system's error. */
   add(fault: DataFault, nowMs: number): boolean {
     if (this.#faults.some(({ id }) => id === fault.id)) return false;
-    const kept = [...this.#faults];
-    if (kept.length >= DATA_FAULTS_MAX) {
-      const oldest = kept.findIndex(({ acknowledged }) => acknowledged !== null);
+    const retained = [...this.#faults];
+    if (retained.length >= DATA_FAULTS_MAX) {
+      const oldest = retained.findIndex(({ acknowledged }) => acknowledged !== null);
       if (oldest < 0) return false;
-      kept.splice(oldest, 1);
+      retained.splice(oldest, 1);
     }
-    this.#replace([...kept, { id: fault.id, kind: fault.kind, what: fault.what, sinceMs: nowMs, acknowledged: null }]);
+    this.#replace([...retained, { id: fault.id, kind: fault.kind, what: fault.what, sinceMs: nowMs, acknowledged: null }]);
     return true;
   }
 
@@ -54,7 +54,7 @@ export class DataFaultFile {
   }
 
   /** In force also where the disk takes nothing: then the next change stores it. */
-  #replace(faults: KeptDataFault[]): void {
+  #replace(faults: RetainedDataFault[]): void {
     const before = this.#faults;
     this.#faults = faults;
     try {
@@ -67,7 +67,7 @@ export class DataFaultFile {
   }
 }
 
-function readFaults(path: string, nowMs: number): KeptDataFault[] {
+function readFaults(path: string, nowMs: number): RetainedDataFault[] {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -76,7 +76,7 @@ function readFaults(path: string, nowMs: number): KeptDataFault[] {
     throw error;
   }
   try {
-    const stored = JSON.parse(text) as { version: unknown; faults: KeptDataFault[] };
+    const stored = JSON.parse(text) as { version: unknown; faults: RetainedDataFault[] };
     if (stored.version === VERSION && stored.faults.every(isFault)) return stored.faults;
   } catch {
     // not JSON, or not of this form: answered below
@@ -85,7 +85,7 @@ function readFaults(path: string, nowMs: number): KeptDataFault[] {
   return [{ id: "data-faults", kind: "data_missing", what, sinceMs: nowMs, acknowledged: null }];
 }
 
-function isFault({ id, kind, what, sinceMs, acknowledged }: KeptDataFault): boolean {
+function isFault({ id, kind, what, sinceMs, acknowledged }: RetainedDataFault): boolean {
   const texts = [id, kind, what];
   const seen = acknowledged === null || (typeof acknowledged.by === "string" && Number.isFinite(acknowledged.atMs));
   return texts.every((text) => typeof text === "string") && Number.isFinite(sinceMs) && seen;

@@ -6,7 +6,7 @@
  * caller was told. At the end of a lane that cannot be distinguished from a write that was cut off by a kill, so there they are a torn end.
  */
 import type { LogFlaw } from "../../core/protocol/data-fault.ts";
-import type { BlockPlace, LogPosition, StoredBlockHeader } from "./block-format.ts";
+import type { BlockPosition, LogPosition, StoredBlockHeader } from "./block-format.ts";
 import type { LogFileSystem } from "./log-file-system.ts";
 import { nodeFileSystem } from "./log-file-system.ts";
 import type { SegmentReader } from "./log-reader.ts";
@@ -88,9 +88,9 @@ interface Unread {
 }
 
 /** Where the next block of a writer stands among all of its blocks; undefined where that is not known. */
-type Expected = BlockPlace | undefined;
+type Expected = BlockPosition | undefined;
 
-const FIRST: BlockPlace = { number: 0, rowsBefore: 0 };
+const FIRST: BlockPosition = { number: 0, rowsBefore: 0 };
 
 /** One lane of one epoch. */
 class LaneReader {

@@ -11,7 +11,7 @@ const STORES = [
 ] as const;
 
 /** Files beside the stores and the log without which a folder is another: its seed, its secrets, what of it cannot be read. */
-export const KEPT_FILES = ["meta.json", "admin-token", "jwt-secret", "data-faults.json"] as const;
+export const RETAINED_FILES = ["meta.json", "admin-token", "jwt-secret", "data-faults.json"] as const;
 
 const FILE = "data.mdb";
 

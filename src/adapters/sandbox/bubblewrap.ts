@@ -21,7 +21,7 @@ export type Wrapper = readonly [program: string, ...parameters: string[]];
 
 /** A wrapper for `command` that runs from `root`; undefined where there is none, or it may not do its work. Waits some 20 ms for a trial. */
 export function findWrapper(command: string, root: string): Wrapper | undefined {
-  const program = process.platform === "linux" ? PLACES.find((place) => existsSync(place)) : undefined;
+  const program = process.platform === "linux" ? PLACES.find((key) => existsSync(key)) : undefined;
   if (program === undefined) return undefined;
   const shown = (path: string, at = path) => (existsSync(path) ? ["--ro-bind", realpathSync(path), at] : []);
   const parameters = [

@@ -83,11 +83,11 @@ export class ProcessPool<P extends PooledProcess> {
     if (waits.length >= SANDBOX_WAITING_PER_TENANT_MAX || this.#waiting >= SANDBOX_WAITING_MAX) {
       return Promise.reject(new Error("too many events wait for a process"));
     }
-    const given = new Promise<P>((give, refuse) => waits.push({ give, refuse }));
+    const input = new Promise<P>((give, refuse) => waits.push({ give, refuse }));
     this.#waits.set(tenant, waits);
     this.#waiting++;
     this.#step();
-    return given;
+    return input;
   }
 
   /** Gives back what `take` gave. */

@@ -22,16 +22,16 @@ import { ProcessPlaces } from "./process-places.ts";
 import { ReplicaGroups } from "./replica-groups.ts";
 
 /** Words of the whole process, shared by all engines. */
-export class ProcessWords {
-  readonly #words: Int32Array;
+export class ProcessSlots {
+  readonly #slots: Int32Array;
   readonly #pairs: ProcessPlaces;
   readonly replicas: ReplicaGroups;
   readonly scopes: FirstScopes;
 
   constructor(buffer: SharedArrayBuffer) {
-    this.#words = new Int32Array(buffer);
+    this.#slots = new Int32Array(buffer);
     const [taken, within, tenants] = [PROCESS_WATCHDOG_PAIRS, PROCESS_PAIRS_WITHIN_SHARES, PROCESS_TENANT_PAIRS];
-    this.#pairs = new ProcessPlaces(this.#words, { taken, within, tenants });
+    this.#pairs = new ProcessPlaces(this.#slots, { taken, within, tenants });
     this.replicas = new ReplicaGroups(buffer);
     this.scopes = new FirstScopes(buffer);
   }
@@ -43,7 +43,7 @@ export class ProcessWords {
 
   /** Takes the next `count` stream refs; answers the first. */
   takeRefs(count: number): number {
-    return Atomics.add(this.#words, PROCESS_NEXT_REF >> 2, count) >>> 0;
+    return Atomics.add(this.#slots, PROCESS_NEXT_REF >> 2, count) >>> 0;
   }
 
   /**
@@ -53,15 +53,15 @@ export class ProcessWords {
   reserveTenantStreams(tenant: number, most: number, limit: number, parts: number): number {
     const word = (PROCESS_TENANT_STREAMS >> 2) + tenant;
     for (;;) {
-      const counted = Atomics.load(this.#words, word);
+      const counted = Atomics.load(this.#slots, word);
       const count = Math.min(most, Math.floor((limit - counted) / parts));
       if (count <= 0) return 0;
-      if (Atomics.compareExchange(this.#words, word, counted, counted + count) === counted) return count;
+      if (Atomics.compareExchange(this.#slots, word, counted, counted + count) === counted) return count;
     }
   }
 
   addTenantStreams(tenant: number, count: number): void {
-    Atomics.add(this.#words, (PROCESS_TENANT_STREAMS >> 2) + tenant, count);
+    Atomics.add(this.#slots, (PROCESS_TENANT_STREAMS >> 2) + tenant, count);
   }
 
   /** Counts one more long baseline of a tenant where its share, or what others leave of theirs, has room; of so many tenants that are known. */
@@ -85,7 +85,7 @@ export class ProcessWords {
   }
 
   tenantStreams(tenant: number): number {
-    return Atomics.load(this.#words, (PROCESS_TENANT_STREAMS >> 2) + tenant);
+    return Atomics.load(this.#slots, (PROCESS_TENANT_STREAMS >> 2) + tenant);
   }
 }
 

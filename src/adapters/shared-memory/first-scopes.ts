@@ -9,35 +9,35 @@ import {
 } from "../../core/layout/memory-map.ts";
 import { ProcessPlaces } from "./process-places.ts";
 
-const PLACE_WORDS = 4;
+const INDEX_WORDS = 4;
 /** Index of a place's word. */
 const SCOPE = 2;
 const STORED = 3;
 /** For a metric that is not remembered. */
-export const NO_SCOPE_PLACE = -1;
+export const NO_SCOPE_INDEX = -1;
 
 /** The metrics of the process. */
 export class FirstScopes {
   readonly places: ProcessPlaces;
-  readonly #words: Int32Array;
+  readonly #slots: Int32Array;
   readonly #keys: BigInt64Array;
 
   constructor(buffer: SharedArrayBuffer) {
     const [taken, within, tenants] = [PROCESS_SCOPES, PROCESS_SCOPES_WITHIN_SHARES, PROCESS_TENANT_SCOPES];
     this.places = new ProcessPlaces(new Int32Array(buffer), { taken, within, tenants });
-    this.#words = new Int32Array(buffer, PROCESS_SCOPE_PLACES);
+    this.#slots = new Int32Array(buffer, PROCESS_SCOPE_PLACES);
     this.#keys = new BigInt64Array(buffer, PROCESS_SCOPE_PLACES);
   }
 
   /** The place of a metric by its key, which is not 0; NO_SCOPE_PLACE where it has none. */
   find(key: bigint): number {
     const at = this.#probe(key);
-    return at !== NO_SCOPE_PLACE && Atomics.load(this.#keys, at >> 1) === key ? at : NO_SCOPE_PLACE;
+    return at !== NO_SCOPE_INDEX && Atomics.load(this.#keys, at >> 1) === key ? at : NO_SCOPE_INDEX;
   }
 
   /** Gives a metric a place; false for one that has got it from elsewhere meanwhile, or where there is none left. */
   add(key: bigint): boolean {
-    for (let at = this.#probe(key); at !== NO_SCOPE_PLACE; at = this.#probe(key)) {
+    for (let at = this.#probe(key); at !== NO_SCOPE_INDEX; at = this.#probe(key)) {
       const before = Atomics.compareExchange(this.#keys, at >> 1, 0n, key);
       if (before === 0n) return true;
       if (before === key) return false;
@@ -46,26 +46,26 @@ export class FirstScopes {
   }
 
   /** Hash of the first scope of the metric at a place: the one that is given, not 0, where none was before. */
-  claim(place: number, scope: number): number {
-    return Atomics.compareExchange(this.#words, place + SCOPE, 0, scope) || scope;
+  claim(index: number, scope: number): number {
+    return Atomics.compareExchange(this.#slots, index + SCOPE, 0, scope) || scope;
   }
 
-  isStored(place: number): boolean {
-    return Atomics.load(this.#words, place + STORED) !== 0;
+  isStored(index: number): boolean {
+    return Atomics.load(this.#slots, index + STORED) !== 0;
   }
 
-  markStored(place: number): void {
-    Atomics.store(this.#words, place + STORED, 1);
+  markStored(index: number): void {
+    Atomics.store(this.#slots, index + STORED, 1);
   }
 
   /** The place that has the key, or the free one that it would get. */
   #probe(key: bigint): number {
     const first = Number(BigInt.asUintN(32, key >> 16n)) % SCOPE_PLACES;
     for (let probe = 0; probe < SCOPE_PLACES; probe++) {
-      const at = ((first + probe) % SCOPE_PLACES) * PLACE_WORDS;
+      const at = ((first + probe) % SCOPE_PLACES) * INDEX_WORDS;
       const held = Atomics.load(this.#keys, at >> 1);
       if (held === key || held === 0n) return at;
     }
-    return NO_SCOPE_PLACE;
+    return NO_SCOPE_INDEX;
   }
 }

@@ -10,11 +10,11 @@ export interface ProcessPlacesLayout {
 
 /** The places of one limit; `most` is the limit's. */
 export class ProcessPlaces {
-  readonly #words: Int32Array;
+  readonly #slots: Int32Array;
   readonly #layout: ProcessPlacesLayout;
 
-  constructor(words: Int32Array, layout: ProcessPlacesLayout) {
-    this.#words = words;
+  constructor(slots: Int32Array, layout: ProcessPlacesLayout) {
+    this.#slots = slots;
     this.#layout = layout;
   }
 
@@ -30,26 +30,26 @@ export class ProcessPlaces {
   /** Takes a place whose tenant is not known yet, unless there are `most`. */
   restore(most: number): boolean {
     const word = this.#layout.taken >> 2;
-    if (Atomics.add(this.#words, word, 1) < most) return true;
-    Atomics.sub(this.#words, word, 1);
+    if (Atomics.add(this.#slots, word, 1) < most) return true;
+    Atomics.sub(this.#slots, word, 1);
     return false;
   }
 
   /** Counts a place that is taken already as the tenant's. */
   claim(tenant: number, most: number): void {
-    const before = Atomics.add(this.#words, (this.#layout.tenants >> 2) + tenant, 1);
-    if (before < sharePlaces(most)) Atomics.add(this.#words, this.#layout.within >> 2, 1);
+    const before = Atomics.add(this.#slots, (this.#layout.tenants >> 2) + tenant, 1);
+    if (before < sharePlaces(most)) Atomics.add(this.#slots, this.#layout.within >> 2, 1);
   }
 
   /** Gives a place back; undefined for one whose tenant was never known. */
   give(tenant: number | undefined, most: number): void {
-    Atomics.sub(this.#words, this.#layout.taken >> 2, 1);
+    Atomics.sub(this.#slots, this.#layout.taken >> 2, 1);
     if (tenant === undefined) return;
-    const before = Atomics.sub(this.#words, (this.#layout.tenants >> 2) + tenant, 1);
-    if (before <= sharePlaces(most)) Atomics.sub(this.#words, this.#layout.within >> 2, 1);
+    const before = Atomics.sub(this.#slots, (this.#layout.tenants >> 2) + tenant, 1);
+    if (before <= sharePlaces(most)) Atomics.sub(this.#slots, this.#layout.within >> 2, 1);
   }
 
   #load(at: number): number {
-    return Atomics.load(this.#words, at >> 2);
+    return Atomics.load(this.#slots, at >> 2);
   }
 }

@@ -17,12 +17,12 @@ export const GROUP_SILENCE_MS = 5 * 60_000;
 /** A place that was not touched for so long may be given to another. */
 const FORGOTTEN_MS = 10 * 60_000;
 const BUCKET_PLACES = 8;
-const PLACE_WORDS = 4;
+const INDEX_WORDS = 4;
 /** Index of a place's third word. Of a group: hash of the replica that is taken, 0 = none. Of a server: its longest gap, a sixteenth of which is forgotten at each word of it. */
 const HELD = 2;
 const TIME = 3;
 const TICK_MS = 100;
-const NO_PLACE = -1;
+const NO_INDEX = -1;
 
 /** Outcome for a replica's samples. */
 export type ReplicaChoice = "taken" | "takes-over" | "passed-over" | "untracked";
@@ -38,7 +38,7 @@ export interface ReplicaKeys {
 
 /** The groups and servers of the process. */
 export class ReplicaGroups {
-  readonly #words: Int32Array;
+  readonly #slots: Int32Array;
   readonly #keys: BigInt64Array;
   /** Server that was heard of last, and when, in ticks of TICK_MS. */
   #heardCluster = 0n;
@@ -46,7 +46,7 @@ export class ReplicaGroups {
   #heardAt = 0;
 
   constructor(buffer: SharedArrayBuffer) {
-    this.#words = new Int32Array(buffer, PROCESS_REPLICA_GROUPS);
+    this.#slots = new Int32Array(buffer, PROCESS_REPLICA_GROUPS);
     this.#keys = new BigInt64Array(buffer, PROCESS_REPLICA_GROUPS);
   }
 
@@ -59,62 +59,62 @@ export class ReplicaGroups {
     this.#heardReplica = replica;
     this.#heardCluster = cluster;
     this.#heardAt = now;
-    const at = this.#place(group, now);
-    if (at === NO_PLACE) return "untracked";
+    const at = this.#index(group, now);
+    if (at === NO_INDEX) return "untracked";
     for (;;) {
-      const taken = Atomics.load(this.#words, at + HELD);
+      const taken = Atomics.load(this.#slots, at + HELD);
       if (taken === replica) {
-        Atomics.store(this.#words, at + TIME, now);
+        Atomics.store(this.#slots, at + TIME, now);
         return "taken";
       }
       if (taken !== 0 && !this.#isSilent(at, serverKey(cluster, taken), now)) return "passed-over";
-      if (Atomics.compareExchange(this.#words, at + HELD, taken, replica) !== taken) continue;
-      Atomics.store(this.#words, at + TIME, now);
+      if (Atomics.compareExchange(this.#slots, at + HELD, taken, replica) !== taken) continue;
+      Atomics.store(this.#slots, at + TIME, now);
       return taken === 0 ? "taken" : "takes-over";
     }
   }
 
   #observe(key: bigint, now: number): void {
-    const at = this.#place(key, now);
-    if (at === NO_PLACE) return;
-    const gap = Math.max(0, (now - Atomics.exchange(this.#words, at + TIME, now)) | 0);
-    const longest = Atomics.load(this.#words, at + HELD);
-    if (gap > 0) Atomics.store(this.#words, at + HELD, Math.max(gap, longest - (longest >> 4)));
+    const at = this.#index(key, now);
+    if (at === NO_INDEX) return;
+    const gap = Math.max(0, (now - Atomics.exchange(this.#slots, at + TIME, now)) | 0);
+    const longest = Atomics.load(this.#slots, at + HELD);
+    if (gap > 0) Atomics.store(this.#slots, at + HELD, Math.max(gap, longest - (longest >> 4)));
   }
 
   #isSilent(groupAt: number, key: bigint, now: number): boolean {
     const groupMs = this.#ageMs(groupAt, now);
     if (groupMs < REPLICA_SILENCE_MS) return false;
     if (groupMs >= GROUP_SILENCE_MS) return true;
-    const at = this.#place(key, now);
-    if (at === NO_PLACE) return true;
-    const usualMs = Atomics.load(this.#words, at + HELD) * TICK_MS;
+    const at = this.#index(key, now);
+    if (at === NO_INDEX) return true;
+    const usualMs = Atomics.load(this.#slots, at + HELD) * TICK_MS;
     return this.#ageMs(at, now) >= Math.min(GROUP_SILENCE_MS, Math.max(REPLICA_SILENCE_MS, USUAL_GAPS * usualMs));
   }
 
   /** First word of the key's place, which it gets where it has none; NO_PLACE when the bucket is full of those that are in use. */
-  #place(key: bigint, now: number): number {
+  #index(key: bigint, now: number): number {
     const bucket = Number(BigInt.asUintN(16, key >> 17n)) % REPLICA_BUCKETS;
-    const first = bucket * BUCKET_PLACES * PLACE_WORDS;
-    const last = first + BUCKET_PLACES * PLACE_WORDS;
-    for (let at = first; at < last; at += PLACE_WORDS) if (Atomics.load(this.#keys, at >> 1) === key) return at;
-    for (let at = first; at < last; at += PLACE_WORDS) {
+    const first = bucket * BUCKET_PLACES * INDEX_WORDS;
+    const last = first + BUCKET_PLACES * INDEX_WORDS;
+    for (let at = first; at < last; at += INDEX_WORDS) if (Atomics.load(this.#keys, at >> 1) === key) return at;
+    for (let at = first; at < last; at += INDEX_WORDS) {
       const held = Atomics.load(this.#keys, at >> 1);
       if (held !== 0n && this.#ageMs(at, now) < FORGOTTEN_MS) continue;
       const before = Atomics.compareExchange(this.#keys, at >> 1, held, key);
       if (before !== key && before !== held) continue;
       if (before === held) {
-        Atomics.store(this.#words, at + HELD, 0);
-        Atomics.store(this.#words, at + TIME, now);
+        Atomics.store(this.#slots, at + HELD, 0);
+        Atomics.store(this.#slots, at + TIME, now);
       }
       return at;
     }
-    return NO_PLACE;
+    return NO_INDEX;
   }
 
   /** A clock that was set back makes nobody silent. */
   #ageMs(at: number, now: number): number {
-    return Math.max(0, (now - Atomics.load(this.#words, at + TIME)) | 0) * TICK_MS;
+    return Math.max(0, (now - Atomics.load(this.#slots, at + TIME)) | 0) * TICK_MS;
   }
 }
 

@@ -96,10 +96,10 @@ export class FileRoom {
     this.#reserveBytes = RESERVE_BYTES_MIN;
     this.#spared = 0;
     this.#size = fstatSync(this.#descriptor).size;
-    const keptBytes = end * pageBytes + RESERVE_BYTES_MIN;
-    if (this.#size <= keptBytes) return;
-    ftruncateSync(this.#descriptor, keptBytes);
-    this.#size = keptBytes;
+    const retainedBytes = end * pageBytes + RESERVE_BYTES_MIN;
+    if (this.#size <= retainedBytes) return;
+    ftruncateSync(this.#descriptor, retainedBytes);
+    this.#size = retainedBytes;
   }
 
   /** Gives the room back. */

@@ -1,5 +1,5 @@
 // Faults of all threads, counted by where they are at home and logged by name: a line each at first, then one in LINE_MS with how many there were.
-import { FAULT_PLACES, type FaultPlace } from "../../core/faults/guard.ts";
+import { FAULT_PLACES, type FaultPosition } from "../../core/faults/guard.ts";
 import type { FaultReport } from "../../core/telemetry/fault-report.ts";
 import type { Log } from "../../core/telemetry/log-event.ts";
 
@@ -9,7 +9,7 @@ const LINE_MS = 10_000;
 const NAMES_MAX = 512;
 
 /** What each place's throw has cost, for the log. */
-const COSTS: Readonly<Record<FaultPlace, string>> = {
+const COSTS: Readonly<Record<FaultPosition, string>> = {
   request: "its request was answered 500",
   connection: "its connection was closed",
   task: "it goes on at its next turn",
@@ -30,7 +30,7 @@ interface Named {
 /** Counts and logs faults. */
 export class FaultBook {
   /** Faults since the start. */
-  readonly counts = new Map<FaultPlace, number>(FAULT_PLACES.map((where) => [where, 0]));
+  readonly counts = new Map<FaultPosition, number>(FAULT_PLACES.map((where) => [where, 0]));
   readonly #dependencies: FaultBookDependencies;
   readonly #names = new Map<string, Named>();
 

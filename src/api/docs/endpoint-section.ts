@@ -44,13 +44,13 @@ function table(caption: string, rows: readonly Row[]): Html {
 
 function parametersTable(operation: JsonObject): Html {
   const parameters = (operation.parameters ?? []) as JsonObject[];
-  const of = (place: string) =>
+  const of = (key: string) =>
     parameters
-      .filter((parameter) => parameter.in === place)
+      .filter((parameter) => parameter.in === key)
       .map(
         ({ name, required, description = "", schema }): Row => [
           String(name),
-          place === "header" ? "text" : schemaText(schema as JsonObject),
+          key === "header" ? "text" : schemaText(schema as JsonObject),
           required === true,
           String(description),
         ],

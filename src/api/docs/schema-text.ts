@@ -14,8 +14,8 @@ const DEPTH_MAX = 6;
 
 /** Constraints of a value in words: "whole number from 1 to 1000, default 50". */
 export function schemaText(schema: JsonObject): string {
-  const { default: given } = schema;
-  const initial = given === undefined ? "" : `, default ${typeof given === "object" ? JSON.stringify(given) : String(given)}`;
+  const { default: input } = schema;
+  const initial = input === undefined ? "" : `, default ${typeof input === "object" ? JSON.stringify(input) : String(input)}`;
   return `${bareText(schema)}${initial}`;
 }
 

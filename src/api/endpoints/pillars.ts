@@ -18,10 +18,10 @@ const KEY_LEFT_OUT = "__proto__";
 
 const CUSTOM_KEYS = z
   .preprocess(
-    (given, context) => {
-      if (typeof given === "object" && given !== null && Object.hasOwn(given, KEY_LEFT_OUT))
-        context.issues.push({ code: "custom", input: given, message: `no key may be named ${KEY_LEFT_OUT}; choose another name` });
-      return given;
+    (input, context) => {
+      if (typeof input === "object" && input !== null && Object.hasOwn(input, KEY_LEFT_OUT))
+        context.issues.push({ code: "custom", input: input, message: `no key may be named ${KEY_LEFT_OUT}; choose another name` });
+      return input;
     },
     z.record(nameField(CUSTOM_KEY_BYTES_MAX), optionalName(PILLAR_VALUE_BYTES_MAX)),
   )

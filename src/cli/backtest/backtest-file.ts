@@ -47,12 +47,12 @@ export async function backtestFile(
   if (series.length === 0)
     throw new BacktestError(`${file} has no samples of what was selected; see --service, --metric and --environment`);
   const { sinceMs, untilMs } = rangeOf(options, series, file, tell);
-  const kept = series.map((each) => before(each, untilMs)).filter(({ times: { length } }) => length > 0);
+  const retained = series.map((each) => before(each, untilMs)).filter(({ times: { length } }) => length > 0);
   const overrides = overridesOf(options.settings);
   const { settings, window, samplesMin, confirmation, intervalMs, timeZone, historyMs } = environment;
   const { offsetMs } = new TimeZoneHours(timeZone);
   const outcome = await backtest(
-    kept,
+    retained,
     FILE_FACTS,
     {
       before: { settingsOf: () => settings, silences: [], inhibitions: INHIBITIONS, inhibitionRules: NO_INHIBITION_RULES },
@@ -66,7 +66,12 @@ export async function backtestFile(
     { window, samplesMin, confirmation, intervalMs, offsetMs, sinceMs, untilMs, historyMs },
     () => Promise.resolve(),
   );
-  return backtestView(outcome, { sinceMs, untilMs, series: kept.length, samples: kept.reduce((sum, each) => sum + each.times.length, 0) });
+  return backtestView(outcome, {
+    sinceMs,
+    untilMs,
+    series: retained.length,
+    samples: retained.reduce((sum, each) => sum + each.times.length, 0),
+  });
 }
 
 /** The part of the range asked for that the file has samples of: behind its last one nothing is known, and the years before its first are empty. */
@@ -87,9 +92,9 @@ function before(series: BacktestSeries, untilMs: number): BacktestSeries {
   return { ...series, times: series.times.subarray(0, end), values: series.values.subarray(0, end) };
 }
 
-function silenceOf(given: BacktestOptionsGiven["addedSilences"][number], number: number): Silence {
-  const when = { kind: "once", startsAtMs: timeOf(given.starts_at) as number, endsAtMs: timeOf(given.ends_at) as number } as const;
-  return { id: `added ${number + 1}`, tenant: FILE_TENANT, matchers: given.matchers as readonly LabelMatcher[], when, comment: "" };
+function silenceOf(input: BacktestOptionsGiven["addedSilences"][number], number: number): Silence {
+  const when = { kind: "once", startsAtMs: timeOf(input.starts_at) as number, endsAtMs: timeOf(input.ends_at) as number } as const;
+  return { id: `added ${number + 1}`, tenant: FILE_TENANT, matchers: input.matchers as readonly LabelMatcher[], when, comment: "" };
 }
 
 function timeOf(text: string | undefined): number | undefined {
@@ -139,13 +144,13 @@ function seriesOfHistory(series: HistorySeries, scopes: ScopesOfFile): BacktestS
   if ((flags & FLAG_COUNTER) === 0) return of;
   const counted = new CountedValues();
   const restarts = new Set<number>();
-  const deltas = Array.from(of.values, (value, place) => {
-    const timeMs = of.times[place] as number;
-    const delta = counted.add(timeMs, value, series.starts?.[place]);
+  const deltas = Array.from(of.values, (value, index) => {
+    const timeMs = of.times[index] as number;
+    const delta = counted.add(timeMs, value, series.starts?.[index]);
     if (counted.isRestart) restarts.add(timeMs);
     return delta;
   });
-  const isCounted = (_: number, place: number) => deltas[place] !== undefined;
+  const isCounted = (_: number, index: number) => deltas[index] !== undefined;
   const added = Float64Array.from(deltas.filter((delta) => delta !== undefined));
   return { ...of, times: of.times.filter(isCounted), values: added, restarts };
 }

@@ -93,9 +93,9 @@ function parse(args: readonly string[]) {
 }
 
 /** NAME=VALUE as the settings of the endpoint. */
-function readSettings(given: readonly string[]): ReturnType<typeof SETTINGS_SOME.parse> {
+function readSettings(input: readonly string[]): ReturnType<typeof SETTINGS_SOME.parse> {
   const members: Record<string, unknown> = {};
-  for (const text of given) {
+  for (const text of input) {
     const at = text.indexOf("=");
     const name = text.slice(0, Math.max(0, at));
     if (!(SETTING_NAMES as readonly string[]).includes(name))

@@ -38,14 +38,14 @@ export interface BackupCommand {
 }
 
 /** Makes one; exit code 1 where it is not made. Throws UnreachableError, CommandError. */
-export async function runBackup(given: CommandArguments, command: BackupCommand): Promise<number> {
-  const connection = await connectAsSuperAdmin(given, command);
-  if (given.has("list")) return showBackups(given, await ask<Backups>(connection, PATH));
-  const started = await ask<Running>(connection, PATH, { whole: given.has("whole") });
-  const { last, backups } = await follow(connection, command.isTerminal && !given.has("json"));
+export async function runBackup(input: CommandArguments, command: BackupCommand): Promise<number> {
+  const connection = await connectAsSuperAdmin(input, command);
+  if (input.has("list")) return showBackups(input, await ask<Backups>(connection, PATH));
+  const started = await ask<Running>(connection, PATH, { whole: input.has("whole") });
+  const { last, backups } = await follow(connection, command.isTerminal && !input.has("json"));
   if (last === null || last.name !== started.name) throw new CommandError(`the server knows no end of ${started.name}: see its log`);
   const made = backups.find(({ name }) => name === started.name);
-  if (given.has("json")) writeJson({ ...last, backup: made ?? null });
+  if (input.has("json")) writeJson({ ...last, backup: made ?? null });
   else if (last.error === null)
     writeLine(
       `${last.name}: ${mib(last.bytes)} in ${last.seconds.toFixed(1)} s, of them ${mib(made?.linked_bytes ?? 0)} linked from the backup before`,
@@ -54,9 +54,9 @@ export async function runBackup(given: CommandArguments, command: BackupCommand)
   return last.error === null ? EXIT.ok : EXIT.problems;
 }
 
-async function connectAsSuperAdmin(given: CommandArguments, { environment, ownToken }: BackupCommand): Promise<ServerConnection> {
-  const connection = connectTo(given, environment);
-  const names = ["token", "token-file", "url"].some((name) => given.text(name) !== undefined);
+async function connectAsSuperAdmin(input: CommandArguments, { environment, ownToken }: BackupCommand): Promise<ServerConnection> {
+  const connection = connectTo(input, environment);
+  const names = ["token", "token-file", "url"].some((name) => input.text(name) !== undefined);
   if (names || ["VEDETTE_TOKEN", "VEDETTE_TOKEN_FILE", "VEDETTE_URL"].some((name) => ownMember(environment, name) !== undefined))
     return connection;
   const token = await ownToken();
@@ -76,8 +76,8 @@ async function follow(connection: ServerConnection, showsProgress: boolean): Pro
   }
 }
 
-function showBackups(given: CommandArguments, state: Backups): number {
-  if (given.has("json")) writeJson(state);
+function showBackups(input: CommandArguments, state: Backups): number {
+  if (input.has("json")) writeJson(state);
   else if (state.backups.length === 0) writeLine("there is no backup yet");
   else for (const { name, cut_at: cutAt, bytes } of state.backups) writeLine(`${name}  ${cutAt}  ${mib(bytes)}`);
   return EXIT.ok;

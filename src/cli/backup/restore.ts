@@ -53,25 +53,25 @@ interface RestoreOrder {
 }
 
 /** Checks, and restores where --data names a folder; exit code 1 where something of the backup is not as it was. Throws UsageError, CommandError. */
-export async function runRestore(given: CommandArguments, stores: readonly RestoredStore[]): Promise<number> {
-  const order = readOrder(given);
+export async function runRestore(input: CommandArguments, stores: readonly RestoredStore[]): Promise<number> {
+  const order = readOrder(input);
   const manifest = readManifest(order.backup);
   const problems = [
     ...verifyFiles(order.backup, manifest),
     ...(await walkStores(order.backup, stores)),
     ...checkLog(order.backup, manifest),
   ];
-  if (problems.length > 0) return showProblems(given, order.backup, problems);
+  if (problems.length > 0) return showProblems(input, order.backup, problems);
   const later = order.data === undefined ? undefined : restoreInto(order.data, order, manifest);
-  show(given, order, manifest, later);
+  show(input, order, manifest, later);
   return EXIT.ok;
 }
 
-function readOrder(given: CommandArguments): RestoreOrder {
-  const [backup] = given.operands;
+function readOrder(input: CommandArguments): RestoreOrder {
+  const [backup] = input.operands;
   if (backup === undefined) throw new UsageError("name the folder of a backup: vedette restore BACKUP --data NEW_DIR, or --check");
-  const [data, log, until] = ["data", "log", "until"].map((name) => given.text(name));
-  if ((data === undefined) === !given.has("check"))
+  const [data, log, until] = ["data", "log", "until"].map((name) => input.text(name));
+  if ((data === undefined) === !input.has("check"))
     throw new UsageError("give --data NEW_DIR to restore into, or --check to change nothing");
   if (log === undefined && until !== undefined) throw new UsageError("--until needs --log: a backup by itself is restored as of its cut");
   const untilMs = until === undefined ? Number.POSITIVE_INFINITY : parseRfc3339(until);
@@ -110,8 +110,8 @@ function checkLog(backup: string, { lanes }: BackupManifest): string[] {
     .map(({ epoch, lane, segment }) => `log: start ${epoch}, lane ${lane}, segment ${segment} does not end where the cut was`);
 }
 
-function showProblems(given: CommandArguments, backup: string, problems: readonly string[]): number {
-  if (given.has("json")) writeJson({ backup, problems });
+function showProblems(input: CommandArguments, backup: string, problems: readonly string[]): number {
+  if (input.has("json")) writeJson({ backup, problems });
   else {
     for (const problem of problems) writeLine(problem);
     writeLine(`${backup} is not what was written: ${problems.length} findings, nothing was restored`);
@@ -140,9 +140,9 @@ function restoreInto(data: string, order: RestoreOrder, manifest: BackupManifest
   }
 }
 
-function show(given: CommandArguments, { backup, data }: RestoreOrder, manifest: BackupManifest, later: LaterLog | undefined): void {
+function show(input: CommandArguments, { backup, data }: RestoreOrder, manifest: BackupManifest, later: LaterLog | undefined): void {
   const { cut_at: cutAt, cut_admission: admission, files, bytes } = manifest;
-  if (given.has("json"))
+  if (input.has("json"))
     return writeJson({
       backup,
       data: data ?? null,

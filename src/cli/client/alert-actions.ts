@@ -26,14 +26,14 @@ interface ActionResult {
 }
 
 /** Acknowledges each of the ids. */
-export function acknowledgeAlerts(given: CommandArguments, environment: Environment): Promise<number> {
-  const note = given.text("comment");
-  return act(given, environment, { action: "acknowledge", ...(note !== undefined && { note }) });
+export function acknowledgeAlerts(input: CommandArguments, environment: Environment): Promise<number> {
+  const note = input.text("comment");
+  return act(input, environment, { action: "acknowledge", ...(note !== undefined && { note }) });
 }
 
 /** Ends each of them. */
-export function resolveAlerts(given: CommandArguments, environment: Environment): Promise<number> {
-  return act(given, environment, { action: "resolve", ...commentOf(given) });
+export function resolveAlerts(input: CommandArguments, environment: Environment): Promise<number> {
+  return act(input, environment, { action: "resolve", ...commentOf(input) });
 }
 
 /** Takes the level of each of them for the usual one. */
@@ -42,28 +42,28 @@ export function acceptAlerts(line: CommandArguments, environment: Environment): 
 }
 
 /** Snoozes each of them, or ends their snooze. */
-export function snoozeAlerts(given: CommandArguments, environment: Environment, nowMs: number): Promise<number> {
-  const length = given.text("for") ?? SNOOZED;
+export function snoozeAlerts(input: CommandArguments, environment: Environment, nowMs: number): Promise<number> {
+  const length = input.text("for") ?? SNOOZED;
   const lengthMs = readLength("for", length);
   if (lengthMs > SNOOZE_DAYS_MAX * DAY_MS)
     throw new UsageError(`--for takes ${SNOOZE_DAYS_MAX}d at most, got ${JSON.stringify(length)}; vedette silence add holds for longer`);
-  const until = given.has("end") ? null : formatRfc3339(nowMs + lengthMs);
-  return act(given, environment, { action: "snooze", until, ...commentOf(given) });
+  const until = input.has("end") ? null : formatRfc3339(nowMs + lengthMs);
+  return act(input, environment, { action: "snooze", until, ...commentOf(input) });
 }
 
-function commentOf(given: CommandArguments) {
-  const comment = given.text("comment");
+function commentOf(input: CommandArguments) {
+  const comment = input.text("comment");
   return comment === undefined ? {} : { comment };
 }
 
-async function act(given: CommandArguments, environment: Environment, action: AlertAction): Promise<number> {
-  const alert_ids = given.operands;
+async function act(input: CommandArguments, environment: Environment, action: AlertAction): Promise<number> {
+  const alert_ids = input.operands;
   if (alert_ids.length === 0) throw new UsageError("vedette alerts needs the ID of an alert; vedette alerts list shows them");
-  const answer = await ask<{ results: readonly ActionResult[] }>(connectTo(given, environment), "/api/v1/alerts/actions", {
+  const answer = await ask<{ results: readonly ActionResult[] }>(connectTo(input, environment), "/api/v1/alerts/actions", {
     alert_ids,
     ...action,
   });
-  if (given.has("json")) writeJson(answer);
+  if (input.has("json")) writeJson(answer);
   else for (const { alert_id, error } of answer.results) writeLine(plain(`${alert_id} ${error ?? "done"}`));
   return answer.results.every(({ error }) => error === null) ? EXIT.ok : EXIT.problems;
 }

@@ -39,9 +39,9 @@ interface AlertPage {
 }
 
 /** Asks and shows; resolves with the exit code. */
-export async function runAlerts(given: CommandArguments, environment: Environment): Promise<number> {
-  const page = await ask<AlertPage>(connectTo(given, environment), `/api/v1/alerts?${listQuery(given, ASKED)}`);
-  if (given.has("json")) writeJson(page);
+export async function runAlerts(input: CommandArguments, environment: Environment): Promise<number> {
+  const page = await ask<AlertPage>(connectTo(input, environment), `/api/v1/alerts?${listQuery(input, ASKED)}`);
+  if (input.has("json")) writeJson(page);
   else for (const line of alertLines(page)) writeLine(line);
   return EXIT.ok;
 }

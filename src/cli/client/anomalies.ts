@@ -31,9 +31,9 @@ interface AnomalyPage {
 }
 
 /** Asks and shows; resolves with the exit code. */
-export async function runAnomalies(given: CommandArguments, environment: Environment): Promise<number> {
-  const page = await ask<AnomalyPage>(connectTo(given, environment), `/api/v1/anomalies?view=list&${listQuery(given, ASKED)}`);
-  if (given.has("json")) writeJson(page);
+export async function runAnomalies(input: CommandArguments, environment: Environment): Promise<number> {
+  const page = await ask<AnomalyPage>(connectTo(input, environment), `/api/v1/anomalies?view=list&${listQuery(input, ASKED)}`);
+  if (input.has("json")) writeJson(page);
   else for (const line of anomalyLines(page)) writeLine(line);
   return EXIT.ok;
 }

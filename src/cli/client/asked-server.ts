@@ -24,13 +24,13 @@ export interface AskedServer {
 }
 
 /** Address of the option, of VEDETTE_URL, else of the server of the settings, whose data folder's token goes to it alone. Throws UsageError. */
-export function askedServer(given: AskedOptions, environment: Environment): AskedServer {
-  const named = given.url ?? environment.VEDETTE_URL;
+export function askedServer(input: AskedOptions, environment: Environment): AskedServer {
+  const named = input.url ?? environment.VEDETTE_URL;
   const url = (named ?? ownUrl(environment)).replace(/\/+$/, "");
   if (!/^(https?:\/\/|unix:\/)/.test(url))
     throw new UsageError(`--url takes http(s)://host:port or unix:/path, got ${JSON.stringify(url)}`);
-  const token = tokenOf(given, environment, named === undefined);
-  return { url, token, tenant: given.tenant ?? environment.VEDETTE_TENANT };
+  const token = tokenOf(input, environment, named === undefined);
+  return { url, token, tenant: input.tenant ?? environment.VEDETTE_TENANT };
 }
 
 /** Headers that a request to it has. */
@@ -42,10 +42,10 @@ function ownUrl(environment: Environment): string {
   return environment.SOCKET ? `unix:${environment.SOCKET}` : ownAddress(environment);
 }
 
-function tokenOf(given: AskedOptions, environment: Environment, isOwnServer: boolean): string | undefined {
-  const token = given.token ?? (given.tokenFile === undefined ? environment.VEDETTE_TOKEN : undefined);
+function tokenOf(input: AskedOptions, environment: Environment, isOwnServer: boolean): string | undefined {
+  const token = input.token ?? (input.tokenFile === undefined ? environment.VEDETTE_TOKEN : undefined);
   if (token !== undefined) return token;
-  const named = given.tokenFile ?? environment.VEDETTE_TOKEN_FILE;
+  const named = input.tokenFile ?? environment.VEDETTE_TOKEN_FILE;
   if (named !== undefined) return readTokenFile(named);
   if (!isOwnServer) return undefined;
   try {

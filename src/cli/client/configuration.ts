@@ -20,21 +20,21 @@ interface Imported {
 }
 
 /** Writes the document. Throws UnreachableError, CommandError. */
-export async function exportConfiguration(given: CommandArguments, environment: Environment): Promise<number> {
-  const document = await ask<unknown>(connectTo(given, environment), PATH);
-  const out = given.text("out");
+export async function exportConfiguration(input: CommandArguments, environment: Environment): Promise<number> {
+  const document = await ask<unknown>(connectTo(input, environment), PATH);
+  const out = input.text("out");
   if (out === undefined) writeJson(document);
   else writeFileSync(out, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 });
   return EXIT.ok;
 }
 
 /** Writes what differs, and says so by section. Throws UsageError, UnreachableError, CommandError. */
-export async function importConfiguration(given: CommandArguments, environment: Environment): Promise<number> {
-  const [file] = given.operands;
+export async function importConfiguration(input: CommandArguments, environment: Environment): Promise<number> {
+  const [file] = input.operands;
   if (file === undefined) throw new UsageError("name the file: vedette config import FILE [--dry-run]");
   const document = readDocument(file);
-  const answer = await ask<Imported>(connectTo(given, environment), given.has("dry-run") ? `${PATH}?dry_run=true` : PATH, document);
-  if (given.has("json")) writeJson(answer);
+  const answer = await ask<Imported>(connectTo(input, environment), input.has("dry-run") ? `${PATH}?dry_run=true` : PATH, document);
+  if (input.has("json")) writeJson(answer);
   else show(answer);
   return answer.problems_total === 0 ? EXIT.ok : EXIT.problems;
 }

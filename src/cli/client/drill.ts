@@ -15,15 +15,15 @@ interface DrillAnswer {
 }
 
 /** Runs one and shows its stages and who was told; resolves with the exit code. */
-export async function runDrill(given: CommandArguments, environment: Environment): Promise<number> {
-  const [channel, rule] = [given.text("channel"), given.text("rule")];
+export async function runDrill(input: CommandArguments, environment: Environment): Promise<number> {
+  const [channel, rule] = [input.text("channel"), input.text("rule")];
   if (channel !== undefined && rule !== undefined) throw new UsageError("give --channel or --rule, not both");
-  const connection = connectTo(given, environment);
+  const connection = connectTo(input, environment);
   const whom = channel ?? (rule === undefined ? "everybody whom the rules name" : `the channels of rule ${rule}`);
-  if (!given.has("yes") && !(await isMeant(`This tells ${whom}, and wakes people. Go on? [y/N] `))) return EXIT.problems;
+  if (!input.has("yes") && !(await isMeant(`This tells ${whom}, and wakes people. Go on? [y/N] `))) return EXIT.problems;
   const choice = { ...(channel !== undefined && { channel }), ...(rule !== undefined && { rule_id: rule }) };
   const drill = await ask<DrillAnswer>(connection, "/api/v1/drill", choice, "POST", DRILL_MS_MAX);
-  if (given.has("json")) writeJson(drill);
+  if (input.has("json")) writeJson(drill);
   else for (const line of drillLines(drill)) writeLine(line);
   return drill.result === "passed" ? EXIT.ok : EXIT.problems;
 }

@@ -7,15 +7,15 @@ const LIMIT = 50;
 
 /** A list's parameters: --limit, --state unless it is `all`, and the filters that are given, by option and parameter. */
 export function listQuery(
-  given: CommandArguments,
+  input: CommandArguments,
   { state: initial, filters }: { readonly state: string; readonly filters: Readonly<Record<string, string>> },
 ): URLSearchParams {
-  const limit = given.text("limit");
+  const limit = input.text("limit");
   const search = new URLSearchParams({ limit: String(limit === undefined ? LIMIT : readCount("limit", limit, LIMIT_MAX)) });
-  const state = given.text("state") ?? initial;
+  const state = input.text("state") ?? initial;
   if (state !== "all") search.set("state", state);
   for (const [option, name] of Object.entries(filters)) {
-    const value = given.text(option);
+    const value = input.text(option);
     if (value !== undefined) search.set(name, value);
   }
   return search;

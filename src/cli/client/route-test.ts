@@ -13,23 +13,23 @@ interface RouteAnswer {
 }
 
 /** Asks and shows; exit code 1 where the alert would reach nobody. */
-export async function testRoute(given: CommandArguments, environment: Environment): Promise<number> {
-  const answer = await ask<RouteAnswer>(connectTo(given, environment), "/api/v1/routing/test", testBody(given));
-  if (given.has("json")) writeJson(answer);
+export async function testRoute(input: CommandArguments, environment: Environment): Promise<number> {
+  const answer = await ask<RouteAnswer>(connectTo(input, environment), "/api/v1/routing/test", testBody(input));
+  if (input.has("json")) writeJson(answer);
   else for (const line of routeLines(answer)) writeLine(line);
   return answer.resolved.some(({ target }) => target !== null) ? EXIT.ok : EXIT.problems;
 }
 
-function testBody(given: CommandArguments) {
-  const labels = given.operands.map(readLabel);
+function testBody(input: CommandArguments) {
+  const labels = input.operands.map(readLabel);
   const other = labels.find(({ operator }) => operator !== "=");
   if (other !== undefined) throw new UsageError(`vedette routes test takes LABEL=VALUE, not ${other.operator}`);
   const byName = Object.fromEntries(labels.map(({ name, value }) => [name, value]));
   const { service_id: operand, environment: operandEnvironment, ...rest } = byName;
-  const service_id = given.text("service") ?? operand;
+  const service_id = input.text("service") ?? operand;
   if (service_id === undefined) throw new UsageError("vedette routes test needs --service ID");
-  const environment = given.text("environment") ?? operandEnvironment;
-  const severity = given.text("severity");
+  const environment = input.text("environment") ?? operandEnvironment;
+  const severity = input.text("severity");
   return { service_id, labels: rest, ...(environment !== undefined && { environment }), ...(severity !== undefined && { severity }) };
 }
 

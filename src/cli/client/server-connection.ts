@@ -25,8 +25,8 @@ export interface ServerAnswer<T> {
 }
 
 /** Reads --url, --token, --token-file and --tenant, and what stands for them in the environment. Throws UsageError. */
-export function connectTo(given: CommandArguments, environment: Environment): ServerConnection {
-  const options = { url: given.text("url"), token: given.text("token"), tokenFile: given.text("token-file"), tenant: given.text("tenant") };
+export function connectTo(input: CommandArguments, environment: Environment): ServerConnection {
+  const options = { url: input.text("url"), token: input.text("token"), tokenFile: input.text("token-file"), tenant: input.text("tenant") };
   const server = askedServer(options, environment);
   return { url: server.url, headers: askingHeaders(server) };
 }

@@ -10,10 +10,10 @@ import type { Environment } from "./server-connection.ts";
 import { writeJson } from "./table-text.ts";
 
 /** Prints the link and nothing else. Throws CommandError where there is none. */
-export function runSignIn(given: CommandArguments, environment: Environment): number {
+export function runSignIn(input: CommandArguments, environment: Environment): number {
   const path = join(environment.DATA_DIR ?? "./data", SIGN_IN_LINK_FILE);
   const link = readLink(path);
-  if (given.has("json")) writeJson({ link });
+  if (input.has("json")) writeJson({ link });
   else writeLine(link);
   return EXIT.ok;
 }

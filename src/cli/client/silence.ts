@@ -19,33 +19,33 @@ interface Silence {
 const LENGTH = "1h";
 
 /** Makes a silence that begins now and prints its id. */
-export async function addSilence(given: CommandArguments, environment: Environment, nowMs: number): Promise<number> {
-  const matchers = given.operands.map(readLabel);
+export async function addSilence(input: CommandArguments, environment: Environment, nowMs: number): Promise<number> {
+  const matchers = input.operands.map(readLabel);
   if (matchers.length === 0) throw new UsageError("vedette silence add needs LABEL=VALUE, such as service_id=checkout");
-  const endMs = nowMs + readLength("for", given.text("for") ?? LENGTH);
-  const body = { matchers, ends_at: formatRfc3339(endMs), comment: given.text("comment") ?? "" };
-  const silence = await ask<Silence>(connectTo(given, environment), "/api/v1/silences", body);
-  if (given.has("json")) writeJson(silence);
+  const endMs = nowMs + readLength("for", input.text("for") ?? LENGTH);
+  const body = { matchers, ends_at: formatRfc3339(endMs), comment: input.text("comment") ?? "" };
+  const silence = await ask<Silence>(connectTo(input, environment), "/api/v1/silences", body);
+  if (input.has("json")) writeJson(silence);
   else writeLine(silence.silence_id);
   return EXIT.ok;
 }
 
 /** Lists them. */
-export async function listSilences(given: CommandArguments, environment: Environment): Promise<number> {
-  const state = given.text("state") ?? "active";
+export async function listSilences(input: CommandArguments, environment: Environment): Promise<number> {
+  const state = input.text("state") ?? "active";
   const query = state === "all" ? "limit=1000" : `limit=1000&state=${state}`;
-  const page = await ask<{ silences: readonly Silence[] }>(connectTo(given, environment), `/api/v1/silences?${query}`);
-  if (given.has("json")) writeJson(page);
+  const page = await ask<{ silences: readonly Silence[] }>(connectTo(input, environment), `/api/v1/silences?${query}`);
+  if (input.has("json")) writeJson(page);
   else for (const line of silenceLines(page.silences)) writeLine(line);
   return EXIT.ok;
 }
 
 /** Ends each of the ids. */
-export async function endSilences(given: CommandArguments, environment: Environment): Promise<number> {
-  if (given.operands.length === 0) throw new UsageError("vedette silence end needs the ID of a silence; vedette silence list shows them");
-  const connection = connectTo(given, environment);
-  for (const id of given.operands) await ask(connection, `/api/v1/silences/${encodeURIComponent(id)}`, undefined, "DELETE");
-  if (given.has("json")) writeJson({ ended: given.operands });
+export async function endSilences(input: CommandArguments, environment: Environment): Promise<number> {
+  if (input.operands.length === 0) throw new UsageError("vedette silence end needs the ID of a silence; vedette silence list shows them");
+  const connection = connectTo(input, environment);
+  for (const id of input.operands) await ask(connection, `/api/v1/silences/${encodeURIComponent(id)}`, undefined, "DELETE");
+  if (input.has("json")) writeJson({ ended: input.operands });
   return EXIT.ok;
 }
 

@@ -24,16 +24,16 @@ const GOOD_STATES: ReadonlySet<string> = new Set(["ok", "idle", "disabled", "clo
 const GIB = 1024 ** 3;
 
 /** Asks and shows; resolves with the exit code. */
-export async function runStatus(given: CommandArguments, environment: Environment): Promise<number> {
-  const connection = connectTo(given, environment);
+export async function runStatus(input: CommandArguments, environment: Environment): Promise<number> {
+  const connection = connectTo(input, environment);
   const ready = (await tryAsking<Readiness>(connection, "/readyz")).body;
   if (ready.status === "starting") {
-    if (given.has("json")) writeJson({ ready, status: null });
+    if (input.has("json")) writeJson({ ready, status: null });
     else writeLine(`starting: ${ready.message ?? ""}`);
     return EXIT.problems;
   }
   const status = await ask<Status>(connection, "/api/v1/status");
-  if (given.has("json")) writeJson({ ready, status });
+  if (input.has("json")) writeJson({ ready, status });
   else for (const line of statusLines(connection, ready, status)) writeLine(line);
   return ready.status === "ready" && isGood(status) ? EXIT.ok : EXIT.problems;
 }

@@ -21,18 +21,18 @@ interface StreamedAnomaly {
 }
 
 /** Shows events until the stream ends or enough were shown. Throws UnreachableError where the server goes away. */
-export async function runTail(given: CommandArguments, environment: Environment): Promise<number> {
-  const { url, headers } = connectTo(given, environment);
-  const count = given.text("count");
+export async function runTail(input: CommandArguments, environment: Environment): Promise<number> {
+  const { url, headers } = connectTo(input, environment);
+  const count = input.text("count");
   let left = count === undefined ? Number.POSITIVE_INFINITY : readCount("count", count, COUNT_MAX);
-  const isWanted = filterOf(given);
+  const isWanted = filterOf(input);
   const lines = new EventLines();
   const abort = new AbortController();
   try {
     for await (const piece of await openStream(url, headers, abort.signal)) {
       for (const { event, data } of lines.push(piece)) {
         if (!isWanted(event, data)) continue;
-        writeLine(given.has("json") ? JSON.stringify({ event, data }) : eventLine(event, data));
+        writeLine(input.has("json") ? JSON.stringify({ event, data }) : eventLine(event, data));
         if (--left === 0) return EXIT.ok;
       }
     }
@@ -52,8 +52,8 @@ async function openStream(url: string, headers: Readonly<Record<string, string>>
   throw new CommandError(`the server answered ${status}: ${text.slice(0, 500)}`);
 }
 
-function filterOf(given: CommandArguments): (event: string, data: unknown) => boolean {
-  const [only, service, environment] = [given.text("only"), given.text("service"), given.text("environment")];
+function filterOf(input: CommandArguments): (event: string, data: unknown) => boolean {
+  const [only, service, environment] = [input.text("only"), input.text("service"), input.text("environment")];
   return (event, data) => {
     if (event === "missed") return true;
     const one = data as { readonly service_id?: string; readonly environment?: string };

@@ -7,7 +7,7 @@ import { lockFolder } from "../../adapters/log/folder-lock.ts";
 import { readBlocks } from "../../adapters/log/log-reader.ts";
 import { listSegments } from "../../adapters/log/log-segment.ts";
 import { logDirectory } from "../../adapters/log/meta-file.ts";
-import { KEPT_FILES } from "../../adapters/log/stored-parts.ts";
+import { RETAINED_FILES } from "../../adapters/log/stored-parts.ts";
 import type { StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import { openLmdbStore } from "../../adapters/storage/lmdb-store.ts";
 import { dataFileOf, findingText, walkBeside, walkRows } from "../../adapters/storage/store-check.ts";
@@ -122,7 +122,7 @@ async function writeRescued(data: string, rescue: string, stores: readonly Rescu
     const file = dataFileOf(join(data, store.name));
     if (file !== undefined) say(`${store.name}: ${await rescueStore(file, join(rescue, store.name), store)}`);
   }
-  for (const name of KEPT_FILES) if (existsSync(join(data, name))) copyFileSync(join(data, name), join(rescue, name));
+  for (const name of RETAINED_FILES) if (existsSync(join(data, name))) copyFileSync(join(data, name), join(rescue, name));
   mkdirSync(logDirectory(rescue), { recursive: true });
   for (const { path } of listSegments(logDirectory(data)))
     copyFileSync(path, join(logDirectory(rescue), path.slice(logDirectory(data).length + 1)));

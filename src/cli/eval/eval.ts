@@ -21,23 +21,23 @@ import { ReplayError, readReplayOptions } from "../replay/replay-options.ts";
 const USAGE = "vedette eval FILE|FOLDER --labels FILE [--interval SECONDS] [--json]";
 
 /** Judges and shows. Throws UsageError, CommandError. */
-export async function runEval(given: CommandArguments, config: Config): Promise<number> {
-  const [source] = given.operands;
-  const labelFile = given.text("labels");
+export async function runEval(input: CommandArguments, config: Config): Promise<number> {
+  const [source] = input.operands;
+  const labelFile = input.text("labels");
   if (source === undefined || labelFile === undefined) throw new UsageError(`name the samples and their labels: ${USAGE}`);
   const labels = new Labels(labelFile);
-  const scores = await scoreFiles([source, ...intervalOf(given)], labels, config);
+  const scores = await scoreFiles([source, ...intervalOf(input)], labels, config);
   if (labels.unused.length > 0)
     throw new CommandError(`${labelFile} has incidents of files that are not there: ${labels.unused.slice(0, 5).join(", ")}`);
   const figures = [...scores].map(([name, score]) => [basename(name), figuresOf([score])] as const);
   const all = figuresOf([...scores.values()]);
-  if (given.has("json")) writeJson({ files: Object.fromEntries(figures), all });
+  if (input.has("json")) writeJson({ files: Object.fromEntries(figures), all });
   else for (const line of tableLines(HEADS, [...figures.map(([name, of]) => row(name, of)), row("all", all)])) writeLine(line);
   return EXIT.ok;
 }
 
-function intervalOf(given: CommandArguments): string[] {
-  const interval = given.text("interval");
+function intervalOf(input: CommandArguments): string[] {
+  const interval = input.text("interval");
   return interval === undefined ? [] : ["--interval", interval];
 }
 
@@ -49,7 +49,7 @@ async function scoreFiles(args: readonly string[], labels: Labels, config: Confi
     // Nothing is written: a folder needs some place for scores.
     for (const file of replayFiles({ ...options, out: "." })) {
       const { times, pages } = await judgeFile(file, options.intervalMs, environment);
-      const pageRows = [...pages.keys()].filter((place) => pages[place] === 1);
+      const pageRows = [...pages.keys()].filter((index) => pages[index] === 1);
       const days = ((times.at(-1) ?? 0) - (times[0] ?? 0)) / DAY_MS;
       scores.set(file.input, scorePages(pageRows, labels.of(file.input, times), days));
     }

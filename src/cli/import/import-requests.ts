@@ -48,9 +48,9 @@ function bodyOf(pieces: readonly Piece[]): string {
 function pieceView({ series, from, to }: Piece) {
   const isCounter = ownAttribute(series.attributes, "metric_type") === "counter";
   const first = isCounter ? Math.max(0, from - 1) : from;
-  const sampleAt = (place: number) => {
-    const startMs = place < from ? 0 : (series.starts?.[place] ?? 0);
-    return [series.times[place], series.values[place], ...(startMs > 0 ? [startMs] : [])];
+  const sampleAt = (index: number) => {
+    const startMs = index < from ? 0 : (series.starts?.[index] ?? 0);
+    return [series.times[index], series.values[index], ...(startMs > 0 ? [startMs] : [])];
   };
   const samples = Array.from({ length: to - first }, (_, i) => sampleAt(first + i));
   const { serviceId: service_id, metricName: metric_name, attributes, scope } = series;

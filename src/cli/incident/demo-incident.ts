@@ -69,8 +69,8 @@ async function isReady(base: string): Promise<boolean> {
 }
 
 /** Runs it; resolves with the exit code. */
-export async function runDemoIncident(given: CommandArguments, environment: Environment): Promise<number> {
-  const server = demoServer(given, environment);
+export async function runDemoIncident(input: CommandArguments, environment: Environment): Promise<number> {
+  const server = demoServer(input, environment);
   const base = server.url;
   if (!(await isReady(base))) {
     throw new UnreachableError(
@@ -81,7 +81,7 @@ export async function runDemoIncident(given: CommandArguments, environment: Envi
   const environmentOf = (cause: Cause) => `shop-${run}-${cause}`;
   // Ticks end where the windows of spans do: one that begins or ends within a window would leave it with a part of its calls, as a fall of traffic does.
   const startMs = Math.ceil(systemClock.wallMs() / TICK_MS) * TICK_MS - PAST_TICKS * TICK_MS;
-  const say = given.has("json") ? writeError : writeLine;
+  const say = input.has("json") ? writeError : writeLine;
   say(`sending seven minutes of a shop in ${CAUSES.length} environments to ${base}`);
   for (let tick = 0; tick < PAST_TICKS; tick++) {
     await sendTick(server, environmentOf, tick, startMs + tick * TICK_MS);
@@ -100,7 +100,7 @@ export async function runDemoIncident(given: CommandArguments, environment: Envi
   const quiet = of("none").filter(({ enough }) => enough);
   await retireServices(server, (service) => service.environment.startsWith(`shop-${run}-`), writeError);
   const code = findings.every(({ outcome }) => outcome === "found") && quiet.length === 0 ? 0 : 1;
-  if (given.has("json")) {
+  if (input.has("json")) {
     writeLine(JSON.stringify({ findings, reports_of_quiet: quiet.length }, null, 2));
     return code;
   }

@@ -16,16 +16,16 @@ import { tableLines, writeJson } from "../client/table-text.ts";
 import type { CommandArguments } from "../command-arguments.ts";
 
 /** Evaluates a query at one moment; exit code 1 where it cannot be. `nowMs` is the clock of its budget. */
-export function runPromqlEval(given: CommandArguments, nowMs: () => number): number {
-  const [query] = given.operands;
-  const path = given.text("series");
+export function runPromqlEval(input: CommandArguments, nowMs: () => number): number {
+  const [query] = input.operands;
+  const path = input.text("series");
   if (query === undefined) throw new UsageError("vedette promql eval needs an EXPR");
   if (path === undefined) throw new UsageError("vedette promql eval needs --series FILE");
   const storage = readSeries(path);
-  const time = given.text("time");
+  const time = input.text("time");
   const timeMs = time === undefined ? storage.lastMs : parseTime(time);
   try {
-    writeResult(queryInstant(query, timeMs, { storage, budget: new QueryBudget(nowMs) }), timeMs, given.has("json"));
+    writeResult(queryInstant(query, timeMs, { storage, budget: new QueryBudget(nowMs) }), timeMs, input.has("json"));
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof ParseError || error instanceof QueryError)) throw error;

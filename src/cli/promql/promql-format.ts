@@ -8,17 +8,17 @@ import { writeJson } from "../client/table-text.ts";
 import type { CommandArguments } from "../command-arguments.ts";
 
 /** Prints a query; exit code 1 where it is none. */
-export function runPromqlFormat(given: CommandArguments): number {
-  const [query] = given.operands;
+export function runPromqlFormat(input: CommandArguments): number {
+  const [query] = input.operands;
   if (query === undefined) throw new UsageError("vedette promql format needs an EXPR");
   try {
     const expression = printExpression(parseExpression(query));
-    if (given.has("json")) writeJson({ expression });
+    if (input.has("json")) writeJson({ expression });
     else writeLine(expression);
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
-    if (given.has("json")) writeJson({ error: error.message });
+    if (input.has("json")) writeJson({ error: error.message });
     else writeError(error.message);
     return EXIT.problems;
   }

@@ -62,7 +62,7 @@ async function replayFile(file: ReplayFile, { intervalMs, isJson }: ReplayOption
   const { table, scores, alerts, pages, betweenMs } = await judgedFile(file, intervalMs, environment, progress);
   const output = await openOutput(file.output);
   try {
-    const facts = (place: number, page: number) => [scores[place] ?? 0, alerts[place] ?? 0, page] as const;
+    const facts = (index: number, page: number) => [scores[index] ?? 0, alerts[index] ?? 0, page] as const;
     await writeRows(output, table, { pages, betweenMs, ...(isJson ? jsonRows(facts) : csvRows(facts)) });
   } finally {
     await close(output);
@@ -111,18 +111,18 @@ async function judged(table: ReplayTable, metrics: readonly string[], { settings
 /** Form of the output: what stands first, and a row. */
 interface RowForm {
   readonly head: string;
-  row(timestamp: string, place: number, page: number): string;
+  row(timestamp: string, index: number, page: number): string;
 }
 
-type RowFacts = (place: number, page: number) => readonly [score: number, alert: number, page: number];
+type RowFacts = (index: number, page: number) => readonly [score: number, alert: number, page: number];
 
 function csvRows(facts: RowFacts): RowForm {
-  return { head: HEADER, row: (timestamp, place, page) => `${timestamp},${facts(place, page).join(",")}\n` };
+  return { head: HEADER, row: (timestamp, index, page) => `${timestamp},${facts(index, page).join(",")}\n` };
 }
 
 function jsonRows(facts: RowFacts): RowForm {
-  const row = (timestamp: string, place: number, page: number) => {
-    const [score, alert, paged] = facts(place, page);
+  const row = (timestamp: string, index: number, page: number) => {
+    const [score, alert, paged] = facts(index, page);
     return `${JSON.stringify({ timestamp, score, alert, page: paged })}\n`;
   };
   return { head: "", row };
@@ -136,12 +136,12 @@ async function writeRows(
 ): Promise<void> {
   let text = head;
   let before = -1;
-  for (const [index, { timestamp, place }] of rows.entries()) {
-    const lateMs = betweenMs.get(place);
-    text += row(timestamp, place, place === before || lateMs !== undefined ? 0 : (pages[place] ?? 0));
-    if (lateMs !== undefined && rows[index + 1]?.place !== place)
-      text += row(timeLike(timestamp, times[place] as number, lateMs), place, 1);
-    before = place;
+  for (const [index, { timestamp, place: position }] of rows.entries()) {
+    const lateMs = betweenMs.get(position);
+    text += row(timestamp, position, position === before || lateMs !== undefined ? 0 : (pages[position] ?? 0));
+    if (lateMs !== undefined && rows[index + 1]?.place !== position)
+      text += row(timeLike(timestamp, times[position] as number, lateMs), position, 1);
+    before = position;
     if (text.length <= CHUNK_CHARACTERS) continue;
     await write(output, text);
     text = "";
@@ -253,10 +253,10 @@ class ReplayTable {
     });
   }
 
-  #add(place: number, timeMs: number, value: number): void {
-    this.#columns[place] ??= { times: [], values: [] };
+  #add(index: number, timeMs: number, value: number): void {
+    this.#columns[index] ??= { times: [], values: [] };
     if (Number.isNaN(value)) return;
-    const column = this.#columns[place];
+    const column = this.#columns[index];
     column.times.push(timeMs);
     column.values.push(value);
     this.#samples++;

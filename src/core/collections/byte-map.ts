@@ -32,12 +32,12 @@ export class ByteMap<T> {
     const places = this.#places;
     const mask = places.length - 1;
     const hash = hashOf(view, at, bytes);
-    let place = (2 * hash) & mask;
-    for (let probes = 0; probes < PROBES_MAX && mask > 0 && places[place + 1] !== 0; probes++) {
-      const entry = places[place + 1]! - 1;
-      if (places[place] === hash && this.#bytes[entry] === bytes && this.#isEqual(this.#from[entry]!, view, at, bytes))
+    let index = (2 * hash) & mask;
+    for (let probes = 0; probes < PROBES_MAX && mask > 0 && places[index + 1] !== 0; probes++) {
+      const entry = places[index + 1]! - 1;
+      if (places[index] === hash && this.#bytes[entry] === bytes && this.#isEqual(this.#from[entry]!, view, at, bytes))
         return this.#values[entry];
-      place = (place + 2) & mask;
+      index = (index + 2) & mask;
     }
     return undefined;
   }
@@ -68,10 +68,10 @@ export class ByteMap<T> {
   #enter(hash: number, number: number): boolean {
     const places = this.#places;
     const mask = places.length - 1;
-    let place = (2 * hash) & mask;
-    for (let probes = 0; places[place + 1] !== 0; place = (place + 2) & mask) if (++probes === PROBES_MAX) return false;
-    places[place] = hash;
-    places[place + 1] = number;
+    let index = (2 * hash) & mask;
+    for (let probes = 0; places[index + 1] !== 0; index = (index + 2) & mask) if (++probes === PROBES_MAX) return false;
+    places[index] = hash;
+    places[index + 1] = number;
     return true;
   }
 
@@ -86,7 +86,7 @@ export class ByteMap<T> {
   #growPlaces(): void {
     const before = this.#places;
     this.#places = new Int32Array(Math.max(2 * PLACES_FIRST, 2 * before.length));
-    for (let place = 0; place < before.length; place += 2) if (before[place + 1] !== 0) this.#enter(before[place]!, before[place + 1]!);
+    for (let index = 0; index < before.length; index += 2) if (before[index + 1] !== 0) this.#enter(before[index]!, before[index + 1]!);
   }
 
   #reserve(bytes: number): void {

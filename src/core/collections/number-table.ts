@@ -3,24 +3,24 @@
 /** Keys are whole numbers of 0 to 2^31 - 2, values those above 0. Half the places take an entry; what comes then is not kept. */
 export class NumberTable {
   /** Pairs {key + 1, value}, 0 where a place is free. */
-  readonly #words: Int32Array;
+  readonly #slots: Int32Array;
   readonly #mask: number;
   #size = 0;
   #free = 0;
 
   /** `places` is a power of two. */
   constructor(places: number) {
-    this.#words = new Int32Array(2 * places);
+    this.#slots = new Int32Array(2 * places);
     this.#mask = 2 * places - 1;
   }
 
   /** The value of a key, 0 for none. */
   find(key: number): number {
-    const words = this.#words;
+    const slots = this.#slots;
     const wanted = key + 1;
     let at = (2 * key) & this.#mask;
-    for (let held = words[at]!; held !== 0; held = words[at]!) {
-      if (held === wanted) return words[at + 1]!;
+    for (let held = slots[at]!; held !== 0; held = slots[at]!) {
+      if (held === wanted) return slots[at + 1]!;
       at = (at + 2) & this.#mask;
     }
     this.#free = at;
@@ -29,14 +29,14 @@ export class NumberTable {
 
   /** Enters the key that was looked for last in vain. */
   enter(key: number, value: number): void {
-    if (4 * this.#size >= this.#words.length) return;
+    if (4 * this.#size >= this.#slots.length) return;
     this.#size++;
-    this.#words[this.#free] = key + 1;
-    this.#words[this.#free + 1] = value;
+    this.#slots[this.#free] = key + 1;
+    this.#slots[this.#free + 1] = value;
   }
 
   clear(): void {
-    if (this.#size > 0) this.#words.fill(0);
+    if (this.#size > 0) this.#slots.fill(0);
     this.#size = 0;
   }
 }

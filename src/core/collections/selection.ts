@@ -5,11 +5,11 @@
  * The value that sorting the first `count` values, none of them NaN, would put at `place` (0 to count - 1). Reorders them: those before it become no
  * larger, those behind no smaller (Hoare's FIND, 1961).
  */
-export function selectPlace(values: Float64Array, count: number, place: number): number {
+export function selectIndex(values: Float64Array, count: number, index: number): number {
   let first = 0;
   let last = count - 1;
   while (first < last) {
-    const pivot = values[place] as number;
+    const pivot = values[index] as number;
     let i = first;
     let j = last;
     while (i <= j) {
@@ -20,10 +20,10 @@ export function selectPlace(values: Float64Array, count: number, place: number):
       values[i++] = values[j] as number;
       values[j--] = swapped;
     }
-    if (j < place) first = i;
-    if (place < i) last = j;
+    if (j < index) first = i;
+    if (index < i) last = j;
   }
-  return values[place] as number;
+  return values[index] as number;
 }
 
 export class LeastItems<T> {

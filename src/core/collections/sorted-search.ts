@@ -4,7 +4,7 @@
 const RUN = 1_000;
 
 /** The first place of [from, to) for which `isBefore` does not hold, by halving; `to` where it holds for all. It holds for none behind one for which it does not. */
-export function firstPlace(from: number, to: number, isBefore: (place: number) => boolean): number {
+export function firstIndex(from: number, to: number, isBefore: (index: number) => boolean): number {
   let [low, high] = [from, to];
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -16,7 +16,7 @@ export function firstPlace(from: number, to: number, isBefore: (place: number) =
 
 /** The place of the first of ascending values that is not below `least`; their number where all are. */
 export function lowerBound(values: Float64Array, least: number): number {
-  return firstPlace(0, values.length, (place) => (values[place] as number) < least);
+  return firstIndex(0, values.length, (index) => (values[index] as number) < least);
 }
 
 /** The list in order, equals in the order in which they came; yields between steps. */
@@ -28,8 +28,8 @@ export function* sortedSteps<V>(list: readonly V[], compare: (a: V, b: V) => num
   }
   while (runs.length > 1) {
     const merged: V[][] = [];
-    for (let place = 0; place < runs.length; place += 2) {
-      const [a, b] = [runs[place] as V[], runs[place + 1]];
+    for (let index = 0; index < runs.length; index += 2) {
+      const [a, b] = [runs[index] as V[], runs[index + 1]];
       merged.push(b === undefined ? a : yield* mergedSteps(a, b, compare));
     }
     runs = merged;

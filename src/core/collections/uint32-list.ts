@@ -4,7 +4,7 @@ const FIRST_CAPACITY = 16;
 
 /** A list of unsigned 32-bit numbers that only grows; memory is doubled. */
 export class Uint32List {
-  #words = new Uint32Array(FIRST_CAPACITY);
+  #slots = new Uint32Array(FIRST_CAPACITY);
   #length = 0;
 
   get length(): number {
@@ -12,26 +12,26 @@ export class Uint32List {
   }
 
   push(word: number): void {
-    if (this.#length === this.#words.length) {
-      const words = new Uint32Array(2 * this.#words.length);
-      words.set(this.#words);
-      this.#words = words;
+    if (this.#length === this.#slots.length) {
+      const slots = new Uint32Array(2 * this.#slots.length);
+      slots.set(this.#slots);
+      this.#slots = slots;
     }
-    this.#words[this.#length++] = word;
+    this.#slots[this.#length++] = word;
   }
 
   /** Puts another number at `index`, which must be below `length`. */
   set(index: number, word: number): void {
-    this.#words[index] = word;
+    this.#slots[index] = word;
   }
 
   /** The number at `index`, which must be below `length`. */
   at(index: number): number {
-    return this.#words[index] as number;
+    return this.#slots[index] as number;
   }
 
   /** All numbers; valid until the next push. */
   get words(): Uint32Array {
-    return this.#words.subarray(0, this.#length);
+    return this.#slots.subarray(0, this.#length);
   }
 }

@@ -12,18 +12,18 @@ export class WordPool {
   }
 
   /** An array of zeros; `words` is a power of two. */
-  take(words: number): Uint32Array {
-    const kept = this.#free[31 - Math.clz32(words)]!.pop();
-    if (kept === undefined) return new Uint32Array(words);
-    this.#bytes -= kept.byteLength;
-    kept.fill(0);
-    return kept;
+  take(length: number): Uint32Array {
+    const retained = this.#free[31 - Math.clz32(length)]!.pop();
+    if (retained === undefined) return new Uint32Array(length);
+    this.#bytes -= retained.byteLength;
+    retained.fill(0);
+    return retained;
   }
 
   /** Takes an array back that nobody uses any more. */
-  give(words: Uint32Array): void {
-    if (this.#bytes + words.byteLength > this.#bytesMax) return;
-    this.#bytes += words.byteLength;
-    this.#free[31 - Math.clz32(words.length)]!.push(words);
+  give(slots: Uint32Array): void {
+    if (this.#bytes + slots.byteLength > this.#bytesMax) return;
+    this.#bytes += slots.byteLength;
+    this.#free[31 - Math.clz32(slots.length)]!.push(slots);
   }
 }

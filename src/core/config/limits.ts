@@ -47,7 +47,7 @@ export const TIMESTAMP_FUTURE_MS_MAX = 10 * 60 * 1000;
 export const LATE_IN_RING_MS_MAX = 5 * 60 * 1000;
 
 /** Months before this one whose accepted events are kept, for bills: 36 x 10,000 tenants x 60 B. */
-export const USAGE_MONTHS_KEPT = 36;
+export const USAGE_MONTHS_RETAINED = 36;
 /** API keys with a rate of their own whose buckets are remembered, 100 B each; a second after its last request a key needs none. */
 export const KEY_BUCKETS_MAX = 100_000;
 /** Native histograms of one body, at 3 us. */

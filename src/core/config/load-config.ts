@@ -357,20 +357,20 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Old names, refused with the name of their successor (contract, section 9). */
 const RENAMED: Readonly<Record<string, string>> = { AIOPS_WATCHDOG_INTERVAL: "WATCHDOG_INTERVAL_SECONDS" };
 
-function parseNumber(setting: NumberSetting, given: string): number {
-  const value = given.trim() === "" ? Number.NaN : Number(given);
+function parseNumber(setting: NumberSetting, input: string): number {
+  const value = input.trim() === "" ? Number.NaN : Number(input);
   const fits = Number.isFinite(value) && value >= setting.least && value <= setting.most && (!setting.whole || Number.isInteger(value));
   if (fits) return value;
   const what = setting.whole ? "a whole number" : "a number";
-  throw new ConfigError(`${setting.name} must be ${what} from ${setting.least} to ${setting.most}, not "${given}"`);
+  throw new ConfigError(`${setting.name} must be ${what} from ${setting.least} to ${setting.most}, not "${input}"`);
 }
 
-function parseText(setting: TextSetting, given: string): string {
-  if (setting.choices && !setting.choices.includes(given)) {
-    throw new ConfigError(`${setting.name} must be one of ${setting.choices.join(", ")}, not "${given}"`);
+function parseText(setting: TextSetting, input: string): string {
+  if (setting.choices && !setting.choices.includes(input)) {
+    throw new ConfigError(`${setting.name} must be one of ${setting.choices.join(", ")}, not "${input}"`);
   }
-  if (given === "") throw new ConfigError(`${setting.name} is set but empty; unset it to take the default "${setting.initial}"`);
-  return given;
+  if (input === "") throw new ConfigError(`${setting.name} is set but empty; unset it to take the default "${setting.initial}"`);
+  return input;
 }
 
 /** Reads the settings from an environment. Throws ConfigError at the first value that cannot be used. */
@@ -389,9 +389,9 @@ export function readSettings<const T extends readonly Setting[]>(
 ): ConfigOf<T> {
   const entries = settings.map((setting) => {
     if (setting.kind === "secret") return [setting.name, readSecret(setting, environment, readFile)];
-    const given = ownMember(environment, setting.name);
-    if (given === undefined) return [setting.name, setting.initial];
-    return [setting.name, setting.kind === "number" ? parseNumber(setting, given) : parseText(setting, given)];
+    const input = ownMember(environment, setting.name);
+    if (input === undefined) return [setting.name, setting.initial];
+    return [setting.name, setting.kind === "number" ? parseNumber(setting, input) : parseText(setting, input)];
   });
   return Object.fromEntries(entries) as ConfigOf<T>;
 }

@@ -9,11 +9,11 @@ export const TRAININGS_WAITING_MAX = 100;
 /** Trainings of one tenant, the one that runs included. */
 export const TRAININGS_PER_TENANT_MAX = 10;
 /** Jobs of a tenant that are kept after their end, the newest; 1 KB each. */
-export const TRAINING_JOBS_KEPT_PER_TENANT_MAX = 100;
+export const TRAINING_JOBS_RETAINED_PER_TENANT_MAX = 100;
 /** Shadows of all tenants that are scored: each costs what the model in production does, some 20 us a minute and 60 KB. */
 export const SHADOW_MODELS_MAX = 100;
 /** Requested models of all tenants that are kept: 60 KB each, and 3 KB a metric of what they saw, 250 MB at most. */
-export const MODELS_KEPT_MAX = 1_000;
+export const MODELS_RETAINED_MAX = 1_000;
 /** Models of one service in one environment: production, the one before it, and shadows; the oldest that is neither is deleted. */
 export const MODELS_PER_SERVICE_MAX = 5;
 /** Vectors of today that drift is looked for in: a day of minutes. */

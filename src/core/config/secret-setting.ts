@@ -23,13 +23,13 @@ export function readSecret(
   environment: Readonly<Record<string, string | undefined>>,
   readFile: SecretFileReader,
 ): Secret | undefined {
-  const [given, path] = [ownMember(environment, name), ownMember(environment, `${name}_FILE`)];
-  if (given !== undefined && path !== undefined) throw new ConfigError(`${name} and ${name}_FILE are both set; unset one of them`);
+  const [input, path] = [ownMember(environment, name), ownMember(environment, `${name}_FILE`)];
+  if (input !== undefined && path !== undefined) throw new ConfigError(`${name} and ${name}_FILE are both set; unset one of them`);
   if (path !== undefined) return new Secret(secretOfFile(`${name}_FILE`, path, readFile));
-  if (given === undefined) return undefined;
-  if (given === "") throw new ConfigError(`${name} is set but empty; give it a value or unset it`);
-  if (given.length > SECRET_BYTES_MAX) throw new ConfigError(`${name} is longer than ${SECRET_BYTES_MAX} bytes`);
-  return new Secret(given);
+  if (input === undefined) return undefined;
+  if (input === "") throw new ConfigError(`${name} is set but empty; give it a value or unset it`);
+  if (input.length > SECRET_BYTES_MAX) throw new ConfigError(`${name} is longer than ${SECRET_BYTES_MAX} bytes`);
+  return new Secret(input);
 }
 
 function secretOfFile(variable: string, path: string, readFile: SecretFileReader): string {

@@ -98,11 +98,11 @@ function parseFile({ path, text }: SettingsFile, names: ReadonlySet<string>, ref
     const line = raw.trim();
     if (line === "" || line.startsWith("#") || line.startsWith(";")) continue;
     const where = `${path} line ${index + 1}`;
-    const [, given = "", value = ""] = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/.exec(line) ?? [];
-    const name = given.startsWith(PREFIX) ? given.slice(PREFIX.length) : given;
-    if (given === "") refuse(`${where} is no NAME=VALUE`);
-    else if (!names.has(name)) refuse(`${where}: ${given} is no setting${suggestion(name, names)} (vedette --help lists them)`);
-    else if (found.has(name)) refuse(`${where}: ${given} was set above; keep one of the lines`);
+    const [, input = "", value = ""] = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/.exec(line) ?? [];
+    const name = input.startsWith(PREFIX) ? input.slice(PREFIX.length) : input;
+    if (input === "") refuse(`${where} is no NAME=VALUE`);
+    else if (!names.has(name)) refuse(`${where}: ${input} is no setting${suggestion(name, names)} (vedette --help lists them)`);
+    else if (found.has(name)) refuse(`${where}: ${input} was set above; keep one of the lines`);
     else found.set(name, unquoted(value, where, refuse));
   }
   return found;
@@ -119,9 +119,9 @@ function unquoted(value: string, where: string, refuse: Refuse): string {
 
 /** Bare names may be others' variables: one that is a letter off a setting is reported and no more. */
 function warningsOf(environment: Environment, names: ReadonlySet<string>): string[] {
-  return Object.keys(environment).flatMap((given) => {
-    if (names.has(given) || given.startsWith(PREFIX) || given.length < WARNED_LENGTH_MIN) return [];
-    const near = [...names].find((name) => Math.abs(name.length - given.length) <= 1 && editDistance(given, name) === 1);
-    return near === undefined ? [] : [`${given} is set, which is no setting; did you mean ${near}?`];
+  return Object.keys(environment).flatMap((input) => {
+    if (names.has(input) || input.startsWith(PREFIX) || input.length < WARNED_LENGTH_MIN) return [];
+    const near = [...names].find((name) => Math.abs(name.length - input.length) <= 1 && editDistance(input, name) === 1);
+    return near === undefined ? [] : [`${input} is set, which is no setting; did you mean ${near}?`];
   });
 }

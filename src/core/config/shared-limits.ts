@@ -31,7 +31,7 @@ import {
   WINDOW_IDS_MAX,
 } from "./limits.ts";
 import { METRIC_METADATA_MAX, METRIC_SCOPES_MAX } from "./metric-limits.ts";
-import { MODELS_KEPT_MAX, SHADOW_MODELS_MAX, TRAINING_ROW_BYTES_MAX, TRAININGS_WAITING_MAX } from "./model-limits.ts";
+import { MODELS_RETAINED_MAX, SHADOW_MODELS_MAX, TRAINING_ROW_BYTES_MAX, TRAININGS_WAITING_MAX } from "./model-limits.ts";
 import {
   MESSAGES_HANDED_MAX,
   OUTBOUND_CALLS_MAX,
@@ -103,7 +103,7 @@ export const COORDINATOR_LIMITS: Readonly<Record<CoordinatorSharedLimit, number 
   rules: RULES_MAX,
   running_incidents: RUNNING_INCIDENTS_MAX,
   training_jobs: TRAININGS_WAITING_MAX + 1,
-  requested_models: MODELS_KEPT_MAX,
+  requested_models: MODELS_RETAINED_MAX,
   shadow_models: SHADOW_MODELS_MAX,
   training_row_bytes: TRAINING_ROW_BYTES_MAX,
   computations_waiting: { most: COMPUTATIONS_WAITING_MAX, share: COMPUTATIONS_SHARE },

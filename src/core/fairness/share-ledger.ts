@@ -36,8 +36,8 @@ export function placesFor(held: number, { most, share, tenants, taken, within }:
   const free = Math.max(0, most - taken);
   const sure = Math.max(0, share - held);
   const unused = Math.max(0, tenants * share - within - sure);
-  const kept = Math.min(Math.floor(most / 2), unused);
-  return Math.max(Math.min(free, sure), free - kept);
+  const retained = Math.min(Math.floor(most / 2), unused);
+  return Math.max(Math.min(free, sure), free - retained);
 }
 
 /** A limit of which tenants have shares: its places, and those that are sure for each tenant where that is not as usual. */

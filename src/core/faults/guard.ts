@@ -8,11 +8,11 @@ import { errorOf } from "../text/error-text.ts";
 
 /** What a throw costs, and the label by which it is counted. A fatal one is not counted: it ends the process. */
 export const FAULT_PLACES = ["request", "connection", "task", "child", "thread"] as const;
-export type FaultPlace = (typeof FAULT_PLACES)[number];
+export type FaultPosition = (typeof FAULT_PLACES)[number];
 
 /** Where a throw is at home. */
 export interface Home {
-  readonly where: FaultPlace | "fatal";
+  readonly where: FaultPosition | "fatal";
   /** What has failed, as the log names it: a constant of the code, so that there are few. */
   readonly name: string;
   /** Ends what the throw has spoilt, and nothing else; what has none goes on at its next turn. */
@@ -21,7 +21,7 @@ export interface Home {
 
 /** A throw that was answered. */
 export interface Fault {
-  readonly where: FaultPlace;
+  readonly where: FaultPosition;
   readonly name: string;
   readonly error: unknown;
 }

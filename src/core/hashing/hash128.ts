@@ -11,7 +11,7 @@ const SHORT_BYTES = 4096;
 const short = new Uint8Array(SHORT_BYTES);
 const shortView = new DataView(short.buffer);
 const h = new Int32Array(4);
-const tailWords = new Int32Array(4);
+const tailSlots = new Int32Array(4);
 const digest = Buffer.alloc(16);
 
 /** Returns 32 hex digits. About 1 us for 60 bytes. */
@@ -52,12 +52,12 @@ function mixBlock(h: Int32Array, view: DataView, at: number): void {
 }
 
 function mixTail(h: Int32Array, bytes: Uint8Array, from: number, end: number): void {
-  const words = tailWords.fill(0);
-  for (let at = 0; at < end - from; at++) words[at >> 2] = (words[at >> 2] as number) | ((bytes[from + at] as number) << ((at & 3) * 8));
-  h[0] = (h[0] as number) ^ scramble(words[0] as number, C1, 15, C2);
-  h[1] = (h[1] as number) ^ scramble(words[1] as number, C2, 16, C3);
-  h[2] = (h[2] as number) ^ scramble(words[2] as number, C3, 17, C4);
-  h[3] = (h[3] as number) ^ scramble(words[3] as number, C4, 18, C1);
+  const slots = tailSlots.fill(0);
+  for (let at = 0; at < end - from; at++) slots[at >> 2] = (slots[at >> 2] as number) | ((bytes[from + at] as number) << ((at & 3) * 8));
+  h[0] = (h[0] as number) ^ scramble(slots[0] as number, C1, 15, C2);
+  h[1] = (h[1] as number) ^ scramble(slots[1] as number, C2, 16, C3);
+  h[2] = (h[2] as number) ^ scramble(slots[2] as number, C3, 17, C4);
+  h[3] = (h[3] as number) ^ scramble(slots[3] as number, C4, 18, C1);
 }
 
 function avalanche(word: number): number {

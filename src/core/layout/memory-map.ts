@@ -132,7 +132,7 @@ export const SPAN_TEXT_GUESSES = 0x24a00000;
 export const SPAN_TEXT_GUESSES_EACH = 8;
 /** Where a walk of the lane kernel stands, while other bodies are walked. */
 export const KEPT_WALK = 0x24a80000;
-export const KEPT_WALK_BYTES = 256;
+export const RETAINED_WALK_BYTES = 256;
 /** The body at hand of those from the ring that may take several units: its bytes can be brought back to where they were. 512 KiB and padding. */
 export const WORK_BODY = 0x24b00000;
 /** Names of series whose kind metadata say: twice so many words of 8 bytes. */
@@ -212,7 +212,7 @@ export const PROCESS_TENANT_SCOPES = PROCESS_TENANT_PAIRS + TENANTS_MAX * 4;
 /** The first scope of each, 16 bytes (adapters/shared-memory/first-scopes.ts): 262,144 places, 4 MiB. */
 export const PROCESS_SCOPE_PLACES = PROCESS_TENANT_SCOPES + TENANTS_MAX * 4;
 export const SCOPE_PLACES = 262144;
-export const PROCESS_WORDS_BYTES = PROCESS_SCOPE_PLACES + SCOPE_PLACES * 16;
+export const PROCESS_LENGTH_BYTES = PROCESS_SCOPE_PLACES + SCOPE_PLACES * 16;
 
 /** Series of the remote-write body at hand, as the lane kernel's first pass found them (12 .. 16 MiB). */
 export const SERIES_INDEX = 0xc00000;

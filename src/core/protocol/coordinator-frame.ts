@@ -83,7 +83,7 @@ export function encodeStatesFrame(
 ): Uint8Array {
   const payload = buffer.subarray(0, DETECTOR_STATES_HEADER_BYTES + bytes.length);
   const view = new DataView(payload.buffer, payload.byteOffset);
-  [partition, detector, page].forEach((word, place) => view.setUint32(4 * place, word, true));
+  [partition, detector, page].forEach((word, index) => view.setUint32(4 * index, word, true));
   payload.set(bytes, DETECTOR_STATES_HEADER_BYTES);
   return payload;
 }

@@ -2,7 +2,7 @@
 import type { LogPosition } from "./coordinator-frame.ts";
 
 /** A stored row. */
-export interface RowPlace {
+export interface RowPosition {
   readonly type: "row";
   readonly store: "control" | "series";
   readonly table: string;
@@ -11,7 +11,7 @@ export interface RowPlace {
 }
 
 /** A block of the log, or a part of it. */
-export interface BlockPlace extends LogPosition {
+export interface BlockPosition extends LogPosition {
   readonly type: "block";
   readonly epoch: number;
   readonly lane: number;
@@ -22,12 +22,12 @@ export interface BlockPlace extends LogPosition {
 }
 
 /** The state of a partition. */
-export interface CheckpointPlace {
+export interface CheckpointPosition {
   readonly type: "checkpoint";
   readonly partition: number;
 }
 
-export type CrashPlace = RowPlace | BlockPlace | CheckpointPlace;
+export type CrashPosition = RowPosition | BlockPosition | CheckpointPosition;
 
 /** A note of one thread. */
 export interface CrashNote {
@@ -35,5 +35,5 @@ export interface CrashNote {
   readonly epoch: number;
   readonly actor: string;
   readonly reason: string;
-  readonly place: CrashPlace;
+  readonly place: CrashPosition;
 }

@@ -28,7 +28,7 @@ export interface LogFlaw {
 }
 
 /** A fault as it is kept. */
-export interface KeptDataFault extends DataFault {
+export interface RetainedDataFault extends DataFault {
   /** Wall time at which it was found first. */
   readonly sinceMs: number;
   /** Null until an operator has acknowledged it: so long the server is degraded. */

@@ -22,19 +22,19 @@ export function editDistance(a: string, b: string): number {
 }
 
 /** The name of `names` that is nearest to `given`; undefined where none is near. */
-export function nearestName(given: string, names: Iterable<string>): string | undefined {
-  if (given.length > LENGTH_MAX) return undefined;
-  let [nearest, least]: [string | undefined, number] = [undefined, Math.max(1, Math.floor(given.length * SHARE_MAX)) + 1];
+export function nearestName(input: string, names: Iterable<string>): string | undefined {
+  if (input.length > LENGTH_MAX) return undefined;
+  let [nearest, least]: [string | undefined, number] = [undefined, Math.max(1, Math.floor(input.length * SHARE_MAX)) + 1];
   for (const name of names) {
-    if (Math.abs(name.length - given.length) >= least) continue;
-    const distance = editDistance(given, name);
+    if (Math.abs(name.length - input.length) >= least) continue;
+    const distance = editDistance(input, name);
     if (distance < least) [nearest, least] = [name, distance];
   }
   return nearest;
 }
 
 /** "; did you mean X?", or nothing where no name is near. */
-export function suggestion(given: string, names: Iterable<string>, prefix = ""): string {
-  const nearest = nearestName(given, names);
+export function suggestion(input: string, names: Iterable<string>, prefix = ""): string {
+  const nearest = nearestName(input, names);
   return nearest === undefined ? "" : `; did you mean ${prefix}${nearest}?`;
 }

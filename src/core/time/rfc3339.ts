@@ -95,18 +95,18 @@ let formattedDay = Number.NaN;
 let formattedDate = "";
 
 /** The last moments that were asked for, each in the place of its last three bits: a run of events names the same few again and again. */
-const MOMENTS_KEPT = 8;
-const keptMs = new Float64Array(MOMENTS_KEPT).fill(Number.NaN);
-const keptTexts: string[] = new Array(MOMENTS_KEPT).fill("");
+const MOMENTS_RETAINED = 8;
+const retainedMs = new Float64Array(MOMENTS_RETAINED).fill(Number.NaN);
+const retainedTexts: string[] = new Array(MOMENTS_RETAINED).fill("");
 
 /** RFC 3339 in UTC with milliseconds. The moment must lie in the years 0 to 9999. */
 export function formatRfc3339(ms: number): string {
   const moment = Math.trunc(Math.min(LAST_MS, Math.max(FIRST_MS, ms)));
-  const place = moment & (MOMENTS_KEPT - 1);
-  if (keptMs[place] === moment) return keptTexts[place] as string;
+  const index = moment & (MOMENTS_RETAINED - 1);
+  if (retainedMs[index] === moment) return retainedTexts[index] as string;
   const text = format(moment);
-  keptMs[place] = moment;
-  keptTexts[place] = text;
+  retainedMs[index] = moment;
+  retainedTexts[index] = text;
   return text;
 }
 

@@ -10,7 +10,7 @@ const FIRST_BYTES = 64;
 /** Bytes of a tenant's name that are read back; what names a tenant may have is bounded far below. */
 const TENANT_BYTES_MAX = 4096;
 
-const TYPE_PLACES = new Map<RecordType, number>(RECORD_TYPES.map((type, place) => [type, place]));
+const TYPE_PLACES = new Map<RecordType, number>(RECORD_TYPES.map((type, index) => [type, index]));
 
 /** Sums of accepted events. */
 export class UsageTally {
@@ -25,15 +25,15 @@ export class UsageTally {
   add(tenant: string, month: number, type: RecordType, events: number): void {
     if (events === 0) return;
     const counts = this.#countsOf(tenant, month);
-    const place = TYPE_PLACES.get(type) as number;
-    counts[place] = (counts[place] as number) + events;
+    const index = TYPE_PLACES.get(type) as number;
+    counts[index] = (counts[index] as number) + events;
   }
 
   /** Adds what others have counted. */
   addAll(usage: Iterable<TenantUsage>): void {
     for (const { tenant, month, counts } of usage) {
       const sums = this.#countsOf(tenant, month);
-      for (let place = 0; place < sums.length; place++) sums[place] = (sums[place] as number) + (counts[place] ?? 0);
+      for (let index = 0; index < sums.length; index++) sums[index] = (sums[index] as number) + (counts[index] ?? 0);
     }
   }
 
@@ -49,13 +49,13 @@ export class UsageTally {
 
   /** A copy of its own. */
   encode(): Uint8Array {
-    const sink = new ByteSink(FIRST_BYTES);
+    const writer = new ByteSink(FIRST_BYTES);
     for (const { tenant, month, counts } of this.#entries) {
-      sink.text(tenant);
-      sink.varint(month);
-      for (const count of counts) sink.varint(count);
+      writer.text(tenant);
+      writer.varint(month);
+      for (const count of counts) writer.varint(count);
     }
-    return sink.bytes.slice(0, sink.at);
+    return writer.bytes.slice(0, writer.at);
   }
 
   #countsOf(tenant: string, month: number): number[] {

@@ -10,7 +10,7 @@ const REOPENINGS_FREE = 3;
 const PAUSE_MS_FIRST = 5 * MINUTE_MS;
 const PAUSE_MS_MAX = WINDOW_MS;
 /** Reopenings remembered: the pause is at its maximum from the seventh on. */
-const REOPENINGS_KEPT = 8;
+const REOPENINGS_RETAINED = 8;
 
 /** State kept per alert key. */
 export interface FlapState {
@@ -30,7 +30,7 @@ export interface FlapStep {
 
 /** A reopening at `nowMs`. */
 export function reopen(state: FlapState, nowMs: number): FlapStep {
-  const reopenedMs = [...state.reopenedMs.filter((time) => nowMs - time < WINDOW_MS), nowMs].slice(-REOPENINGS_KEPT);
+  const reopenedMs = [...state.reopenedMs.filter((time) => nowMs - time < WINDOW_MS), nowMs].slice(-REOPENINGS_RETAINED);
   const since = state.pagedMs === null ? Number.POSITIVE_INFINITY : nowMs - state.pagedMs;
   const gate = atLeast(FLAPPING_GATE, since / MINUTE_MS, pauseMs(reopenedMs.length) / MINUTE_MS);
   return { state: { reopenedMs, pagedMs: gate.passed ? nowMs : state.pagedMs }, gate };

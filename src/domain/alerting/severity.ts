@@ -210,8 +210,8 @@ interface NameFacts {
 }
 
 /** Names kept, at most, whose words were looked at lately, 150 B each: every finding asks. */
-const NAMES_KEPT_MAX = 4_096;
-const kept = new BoundedMap<string, NameFacts>(NAMES_KEPT_MAX);
+const NAMES_RETAINED_MAX = 4_096;
+const kept = new BoundedMap<string, NameFacts>(NAMES_RETAINED_MAX);
 
 function factsOf(metricName: string): NameFacts {
   return kept.obtain(metricName, () => {

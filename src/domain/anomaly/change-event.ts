@@ -33,12 +33,12 @@ const SEPARATORS = /[\s.-]+/g;
 export function changeOf({ tenant, timeMs, record }: Pick<RecordEnvelope, "tenant" | "timeMs" | "record">): ServiceChange | undefined {
   const { type, service_id: serviceId, attributes } = record;
   if (type !== "event" || typeof serviceId !== "string" || typeof attributes !== "object" || attributes === null) return undefined;
-  const given = attributes as Record<string, unknown>;
-  const eventType = given.event_type;
+  const input = attributes as Record<string, unknown>;
+  const eventType = input.event_type;
   if (typeof eventType !== "string") return undefined;
   const what = CHANGES.get(eventType.toLowerCase().replace(SEPARATORS, "_"));
   if (what === undefined && eventType !== "deployment") return undefined;
-  const environment = environmentOf(given as Parameters<typeof environmentOf>[0]);
+  const environment = environmentOf(input as Parameters<typeof environmentOf>[0]);
   return {
     tenant,
     serviceId,

@@ -25,9 +25,9 @@ export interface GateSubject {
   readonly n: number;
 }
 
-export function writeGates(sink: ByteSink, gates: readonly GateResult[], of: GateSubject): void {
-  sink.varint(gates.length);
-  for (const gate of gates) writeGate(sink, gate, of);
+export function writeGates(writer: ByteSink, gates: readonly GateResult[], of: GateSubject): void {
+  writer.varint(gates.length);
+  for (const gate of gates) writeGate(writer, gate, of);
 }
 
 export function readGates<Gate extends GateResult>(reader: ByteReader, of: GateSubject): Gate[] {
@@ -36,18 +36,18 @@ export function readGates<Gate extends GateResult>(reader: ByteReader, of: GateS
   return gates;
 }
 
-export function writeGate(sink: ByteSink, { name, passed, value, limit }: GateResult, of: GateSubject): void {
+export function writeGate(writer: ByteSink, { name, passed, value, limit }: GateResult, of: GateSubject): void {
   const word = wordNumber(name);
   if (passed && value === 1 && limit === 1 && word > 0) {
-    sink.u8(HELD + word);
+    writer.u8(HELD + word);
     return;
   }
-  writeWord(sink, name);
+  writeWord(writer, name);
   const how = howOf(value, of);
-  sink.u8((passed ? 1 : 0) + 2 * how);
-  if (how === VALUE_NUMBER) writeNumber(sink, value);
-  if (how === VALUE_MINUTES) writeNumber(sink, Math.round(value * MINUTE_MS));
-  writeNumber(sink, limit);
+  writer.u8((passed ? 1 : 0) + 2 * how);
+  if (how === VALUE_NUMBER) writeNumber(writer, value);
+  if (how === VALUE_MINUTES) writeNumber(writer, Math.round(value * MINUTE_MS));
+  writeNumber(writer, limit);
 }
 
 export function readGate(reader: ByteReader, of: GateSubject): GateResult {

@@ -32,7 +32,7 @@ const FLAG_EXPECTED_IS_MEAN = 4;
 const FLAG_MEAN_OF_SUM = 8;
 const FLAG_UPPER_NEAR = 16;
 /** A bucket, or what suppressed it. */
-const FLAG_WORDS = 32;
+const FLAG_LENGTH = 32;
 /** The layers are the statistics alone. */
 const FLAG_STATISTICAL = 64;
 
@@ -47,9 +47,9 @@ export interface KnownOfVerdict {
   readonly z: number;
 }
 
-export function writePackedVerdict(sink: ByteSink, verdict: unknown, known: KnownOfVerdict): void {
-  if (isVerdictRecord(verdict)) writeRecord(sink, verdict, known);
-  else writeVerdict(sink, verdict);
+export function writePackedVerdict(writer: ByteSink, verdict: unknown, known: KnownOfVerdict): void {
+  if (isVerdictRecord(verdict)) writeRecord(writer, verdict, known);
+  else writeVerdict(writer, verdict);
 }
 
 /** Fails as the reader does. */
@@ -59,31 +59,31 @@ export function readPackedVerdict(reader: ByteReader, known: KnownOfVerdict): un
   return readRecord(reader, known);
 }
 
-function writeRecord(sink: ByteSink, verdict: Verdict, known: KnownOfVerdict): void {
+function writeRecord(writer: ByteSink, verdict: Verdict, known: KnownOfVerdict): void {
   const { baseline, detector, z, expected, lower, upper, layers } = verdict;
   const flags = flagsOf(verdict, known);
   const has = (flag: number) => (flags & flag) !== 0;
-  sink.u8(FORM_PACKED);
-  sink.u8(flags);
-  if (!has(FLAG_DETECTOR)) writeWord(sink, detector);
-  writeNumber(sink, verdict.observed);
-  writeNumber(sink, verdict.threshold);
-  writeNumber(sink, baseline.n);
-  writeNumber(sink, baseline.median);
-  writeNumber(sink, baseline.age_seconds);
-  writeNumber(sink, has(FLAG_MEAN_OF_SUM) ? sumOf(baseline) : baseline.mean);
-  if (has(FLAG_MEAN_OF_SUM)) writeNear(sink, baseline.mean);
-  if (!has(FLAG_EXPECTED_IS_MEAN)) writeNumber(sink, expected);
-  sink.double(lower);
-  if (has(FLAG_UPPER_NEAR)) writeNear(sink, upper);
-  else sink.double(upper);
-  if (!has(FLAG_Z)) sink.double(z);
-  sink.double(verdict.p);
-  sink.double(baseline.sd);
-  if (has(FLAG_WORDS)) writeOptionalWord(sink, baseline.bucket);
-  if (has(FLAG_WORDS)) writeOptionalWord(sink, verdict.suppressed_by);
-  writeGates(sink, verdict.gates, { z, n: baseline.n });
-  if (!has(FLAG_STATISTICAL)) writeWords(sink, layers);
+  writer.u8(FORM_PACKED);
+  writer.u8(flags);
+  if (!has(FLAG_DETECTOR)) writeWord(writer, detector);
+  writeNumber(writer, verdict.observed);
+  writeNumber(writer, verdict.threshold);
+  writeNumber(writer, baseline.n);
+  writeNumber(writer, baseline.median);
+  writeNumber(writer, baseline.age_seconds);
+  writeNumber(writer, has(FLAG_MEAN_OF_SUM) ? sumOf(baseline) : baseline.mean);
+  if (has(FLAG_MEAN_OF_SUM)) writeNear(writer, baseline.mean);
+  if (!has(FLAG_EXPECTED_IS_MEAN)) writeNumber(writer, expected);
+  writer.double(lower);
+  if (has(FLAG_UPPER_NEAR)) writeNear(writer, upper);
+  else writer.double(upper);
+  if (!has(FLAG_Z)) writer.double(z);
+  writer.double(verdict.p);
+  writer.double(baseline.sd);
+  if (has(FLAG_LENGTH)) writeOptionalWord(writer, baseline.bucket);
+  if (has(FLAG_LENGTH)) writeOptionalWord(writer, verdict.suppressed_by);
+  writeGates(writer, verdict.gates, { z, n: baseline.n });
+  if (!has(FLAG_STATISTICAL)) writeWords(writer, layers);
 }
 
 function readRecord(reader: ByteReader, known: KnownOfVerdict): Verdict {
@@ -103,8 +103,8 @@ function readRecord(reader: ByteReader, known: KnownOfVerdict): Verdict {
   const z = has(FLAG_Z) ? known.z : reader.double();
   const p = reader.double();
   const sd = reader.double();
-  const bucket = has(FLAG_WORDS) ? readOptionalWord(reader) : null;
-  const suppressed_by = has(FLAG_WORDS) ? readOptionalWord(reader) : null;
+  const bucket = has(FLAG_LENGTH) ? readOptionalWord(reader) : null;
+  const suppressed_by = has(FLAG_LENGTH) ? readOptionalWord(reader) : null;
   const gates = readGates<Gate>(reader, { z, n });
   return {
     detector,
@@ -130,7 +130,7 @@ function flagsOf({ baseline, detector, expected, lower, upper, z, suppressed_by,
     (Object.is(expected, baseline.mean) ? FLAG_EXPECTED_IS_MEAN : 0) |
     (isMeanOfSum(baseline) ? FLAG_MEAN_OF_SUM : 0) |
     (isNear(upper, predictedUpper(expected, lower)) ? FLAG_UPPER_NEAR : 0) |
-    (baseline.bucket === null && suppressed_by === null ? 0 : FLAG_WORDS) |
+    (baseline.bucket === null && suppressed_by === null ? 0 : FLAG_LENGTH) |
     (layers.length === 1 && layers[0] === STATISTICAL ? FLAG_STATISTICAL : 0)
   );
 }

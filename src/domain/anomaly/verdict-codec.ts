@@ -56,10 +56,10 @@ export function wordNumber(word: string): number {
 }
 
 /** Writes a word as its number, any other text behind a zero. */
-export function writeWord(sink: ByteSink, word: string): void {
+export function writeWord(writer: ByteSink, word: string): void {
   const number = wordNumber(word);
-  sink.u8(number);
-  if (number === 0) sink.text(word);
+  writer.u8(number);
+  if (number === 0) writer.text(word);
 }
 
 export function readWord(reader: ByteReader): string {
@@ -72,20 +72,20 @@ export function readWordOf(reader: ByteReader, number: number): string {
 }
 
 /** {count u8, words}. */
-export function writeWords(sink: ByteSink, words: readonly string[]): void {
-  sink.u8(words.length);
-  for (const word of words) writeWord(sink, word);
+export function writeWords(writer: ByteSink, words: readonly string[]): void {
+  writer.u8(words.length);
+  for (const word of words) writeWord(writer, word);
 }
 
 export function readWords(reader: ByteReader): string[] {
   return listOf(reader, () => readWord(reader));
 }
 
-export function writeVerdict(sink: ByteSink, verdict: unknown): void {
-  if (isVerdictRecord(verdict)) writeRecord(sink, verdict);
+export function writeVerdict(writer: ByteSink, verdict: unknown): void {
+  if (isVerdictRecord(verdict)) writeRecord(writer, verdict);
   else {
-    sink.u8(FORM_JSON);
-    sink.text(JSON.stringify(verdict) ?? "null");
+    writer.u8(FORM_JSON);
+    writer.text(JSON.stringify(verdict) ?? "null");
   }
 }
 
@@ -163,32 +163,32 @@ function isGate(gate: Gate): boolean {
   );
 }
 
-function writeRecord(sink: ByteSink, verdict: Verdict): void {
+function writeRecord(writer: ByteSink, verdict: Verdict): void {
   const { baseline, gates, layers } = verdict;
-  sink.u8(FORM_RECORD);
-  writeWord(sink, verdict.detector);
-  sink.double(verdict.observed);
-  sink.double(verdict.expected);
-  sink.double(verdict.lower);
-  sink.double(verdict.upper);
-  sink.double(verdict.z);
-  sink.double(verdict.p);
-  sink.double(verdict.threshold);
-  sink.double(baseline.n);
-  sink.double(baseline.mean);
-  sink.double(baseline.sd);
-  sink.double(baseline.median);
-  sink.double(baseline.age_seconds);
-  writeOptionalWord(sink, baseline.bucket);
-  writeOptionalWord(sink, verdict.suppressed_by);
-  sink.u8(gates.length);
+  writer.u8(FORM_RECORD);
+  writeWord(writer, verdict.detector);
+  writer.double(verdict.observed);
+  writer.double(verdict.expected);
+  writer.double(verdict.lower);
+  writer.double(verdict.upper);
+  writer.double(verdict.z);
+  writer.double(verdict.p);
+  writer.double(verdict.threshold);
+  writer.double(baseline.n);
+  writer.double(baseline.mean);
+  writer.double(baseline.sd);
+  writer.double(baseline.median);
+  writer.double(baseline.age_seconds);
+  writeOptionalWord(writer, baseline.bucket);
+  writeOptionalWord(writer, verdict.suppressed_by);
+  writer.u8(gates.length);
   for (const { name, passed, value, limit } of gates) {
-    writeWord(sink, name);
-    sink.u8(passed ? 1 : 0);
-    sink.double(value);
-    sink.double(limit);
+    writeWord(writer, name);
+    writer.u8(passed ? 1 : 0);
+    writer.double(value);
+    writer.double(limit);
   }
-  writeWords(sink, layers);
+  writeWords(writer, layers);
 }
 
 /** One literal, without spreading another: that costs three times all the reading. */
@@ -237,9 +237,9 @@ function listOf<T>(reader: ByteReader, read: () => T): T[] {
 }
 
 /** 0 for null, else 1 and the word. */
-export function writeOptionalWord(sink: ByteSink, word: string | null): void {
-  sink.u8(word === null ? 0 : 1);
-  if (word !== null) writeWord(sink, word);
+export function writeOptionalWord(writer: ByteSink, word: string | null): void {
+  writer.u8(word === null ? 0 : 1);
+  if (word !== null) writeWord(writer, word);
 }
 
 export function readOptionalWord(reader: ByteReader): string | null {

@@ -63,7 +63,7 @@ export function webhookEpisode(
     environment: mendedName(environmentOf(labels as Attributes)),
     serviceId,
     metricName,
-    attributes: keptLabels(labels),
+    attributes: retainedLabels(labels),
     transition: status === "resolved" ? "close" : "open",
     episodeId: alertEpisodeId(tenant, known, startsMs === undefined ? 0 : startedAtMs),
     fingerprint: fingerprintOf(tenant, known),
@@ -120,17 +120,17 @@ function tiersOf(tier: Tier, words: readonly string[]): Record<string, Tier> {
  * The first labels that have room together in what a record keeps of its attributes: their names are names, and their values well-formed texts that are cut where they
  * are longer than an attribute's may be.
  */
-function keptLabels(labels: Readonly<Record<string, string>>): Attributes {
+function retainedLabels(labels: Readonly<Record<string, string>>): Attributes {
   let left = RECORD_ATTRIBUTES_BYTES_MAX;
-  const kept: Record<string, string> = Object.create(null);
+  const retained: Record<string, string> = Object.create(null);
   for (const [label, text] of Object.entries(labels)) {
     const name = mendedName(label);
     const value = cutToBytes(text.slice(0, VALUE_BYTES_MAX), VALUE_BYTES_MAX).toWellFormed();
     left -= name.length + value.length;
     if (left < 0) break;
-    setMember(kept, name, value);
+    setMember(retained, name, value);
   }
-  return kept;
+  return retained;
 }
 
 /** Of the labels as they came: two alerts that differ are two, whatever their names are mended to. */

@@ -52,14 +52,14 @@ export interface BacktestOutcome extends PageDifference {
 
 /** Runs both variants. */
 export async function backtest(
-  given: readonly BacktestSeries[],
+  input: readonly BacktestSeries[],
   facts: BacktestFacts,
   variants: { readonly before: BacktestVariant; readonly after: BacktestVariant },
   options: BacktestOptions,
   pause: Pause,
 ): Promise<BacktestOutcome> {
   const slices = new WorkSlices(pause);
-  const { all, frames, services, timeline, rules } = await find(given, facts, [variants.before, variants.after], { ...options, slices });
+  const { all, frames, services, timeline, rules } = await find(input, facts, [variants.before, variants.after], { ...options, slices });
   slices.share = SERIES_SHARE + SERVICES_SHARE;
   const before = await decide(frames[0], variants.before, { ...timeline, rules: rules.make() });
   slices.share += (1 - slices.share) / 2;
@@ -84,25 +84,25 @@ export async function backtest(
 
 /** Runs one variant alone, to its end at once; `scored` hears each score as it is known. */
 export async function runOnce(
-  given: readonly BacktestSeries[],
+  input: readonly BacktestSeries[],
   facts: BacktestFacts,
   variant: BacktestVariant,
   options: BacktestOptions,
   scored: Scored,
 ): Promise<readonly PageDecision[]> {
   const slices = new WorkSlices(() => Promise.resolve());
-  const { frames, timeline, rules } = await find(given, facts, [variant, variant], { ...options, slices, scored });
+  const { frames, timeline, rules } = await find(input, facts, [variant, variant], { ...options, slices, scored });
   return decide(frames[0], variant, { ...timeline, rules: rules.make() });
 }
 
 /** Findings of the layers in both variants, and what decides on them. */
 async function find(
-  given: readonly BacktestSeries[],
+  input: readonly BacktestSeries[],
   facts: BacktestFacts,
   both: readonly [BacktestVariant, BacktestVariant],
   options: BacktestOptions & { readonly slices: WorkSlices; readonly scored?: Scored },
 ) {
-  const all = given
+  const all = input
     .map((series) => ({ series, key: identityText(series.name) }))
     .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
   const { slices } = options;
@@ -114,8 +114,8 @@ async function find(
   const services = await serviceFrames(all, both, frames, found);
   const timeline = {
     ...found,
-    requests: new RequestCounts([...given, ...facts.counting], options.intervalMs),
-    firstMs: firstCycle(given, options),
+    requests: new RequestCounts([...input, ...facts.counting], options.intervalMs),
+    firstMs: firstCycle(input, options),
   };
   return { all, frames, services, timeline, rules: rulesOver(all, facts, cycles(timeline), options.offsetMs) };
 }
@@ -131,10 +131,10 @@ export function cycles({
 
 /** Cycles are at whole intervals; the first sees the oldest sample. */
 export function firstCycle(
-  given: readonly BacktestSeries[],
+  input: readonly BacktestSeries[],
   { intervalMs, untilMs }: Pick<BacktestOptions, "intervalMs" | "untilMs">,
 ): number {
-  const oldestMs = given.reduce((least, { times }) => Math.min(least, times[0] ?? untilMs), untilMs);
+  const oldestMs = input.reduce((least, { times }) => Math.min(least, times[0] ?? untilMs), untilMs);
   return Math.ceil(oldestMs / intervalMs) * intervalMs;
 }
 

@@ -18,7 +18,7 @@ export interface OrderedSeries {
 /** All of them, those that begin earlier first. */
 export function inOrderOfBeginning(all: readonly PlacedSeries[]): OrderedSeries[] {
   const first = ({ series }: OrderedSeries) => series.times[0] ?? Number.POSITIVE_INFINITY;
-  return all.map(({ series }, place) => ({ series, place })).sort((a, b) => first(a) - first(b) || a.place - b.place);
+  return all.map(({ series }, index) => ({ series, place: index })).sort((a, b) => first(a) - first(b) || a.place - b.place);
 }
 
 /** A pair with several streams. */

@@ -22,7 +22,7 @@ export class RequestCounts {
     const cycleMs = Math.floor(nowMs / this.#intervalMs) * this.#intervalMs;
     const sums = new Map<string, number>();
     for (const { name, times, values } of counting) {
-      const count = placeAfter(times, cycleMs);
+      const count = indexAfter(times, cycleMs);
       sums.set(name.metricName, (sums.get(name.metricName) ?? 0) + requestsInCycle(times, values, count, cycleMs, this.#intervalMs));
     }
     return Math.max(...sums.values());
@@ -30,7 +30,7 @@ export class RequestCounts {
 }
 
 /** Number of the ascending times that are not after that time. */
-export function placeAfter(times: Float64Array, timeMs: number): number {
+export function indexAfter(times: Float64Array, timeMs: number): number {
   let [low, high] = [0, times.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

@@ -48,7 +48,7 @@ export class SeriesFrames {
   readonly #tables: ThresholdTables;
   readonly #ordered: readonly OrderedSeries[];
   readonly #groups: readonly StreamGroup[];
-  readonly #kept: readonly [PairRun, PairRun];
+  readonly #retained: readonly [PairRun, PairRun];
   readonly #live: ReadonlyMap<string, LiveStreams>;
   readonly #frames: BothFrames = [[], []];
 
@@ -57,24 +57,24 @@ export class SeriesFrames {
     this.#tables = new ThresholdTables(options);
     this.#ordered = inOrderOfBeginning(all);
     this.#groups = groupsOf(this.#ordered);
-    const given = all.map(({ series }) => series);
+    const input = all.map(({ series }) => series);
     const cycleOf = (timeMs: number) => Math.ceil(timeMs / options.intervalMs) * options.intervalMs;
-    this.#kept = [new PairRun(given, this.#groups, cycleOf), new PairRun(given, this.#groups, cycleOf)];
-    const services = groupBy(given, ({ name }) => serviceKey(name.tenant, name.serviceId));
+    this.#retained = [new PairRun(input, this.#groups, cycleOf), new PairRun(input, this.#groups, cycleOf)];
+    const services = groupBy(input, ({ name }) => serviceKey(name.tenant, name.serviceId));
     this.#live = new Map([...services].map(([key, members]) => [key, new LiveStreams(members)]));
   }
 
   /** `progress` is told the share that is done. */
   async find(progress: (share: number) => void): Promise<BothFrames> {
-    for (const [done, { series, place }] of this.#ordered.entries()) {
+    for (const [done, { series, place: index }] of this.#ordered.entries()) {
       progress(done / this.#ordered.length);
-      for (const run of this.#runsOf(series, place)) await this.#track(run);
+      for (const run of this.#runsOf(series, index)) await this.#track(run);
     }
     for (const group of this.#groups) await this.#aggregate(group);
     return this.#frames;
   }
 
-  #runsOf(series: BacktestSeries, place: number): SeriesRun[] {
+  #runsOf(series: BacktestSeries, index: number): SeriesRun[] {
     const { tenant, serviceId, metricName } = series.name;
     const [first, second] = this.#options.both.map(({ settingsOf }) => settingsOf(tenant, serviceId, metricName)) as [
       WatchdogSettings,
@@ -87,13 +87,13 @@ export class SeriesFrames {
     const streamsAt = (nowMs: number) => (this.#live.get(serviceKey(tenant, serviceId)) as LiveStreams).at(nowMs);
     return runsOf(sidesOf([first, second]), areAlike).map((sides) => {
       const side = sides[0] as 0 | 1;
-      return { series, place, sides, settings: [first, second][side] as WatchdogSettings, kept: this.#kept[side], streamsAt };
+      return { series, place: index, sides, settings: [first, second][side] as WatchdogSettings, kept: this.#retained[side], streamsAt };
     });
   }
 
   /** Layer 1 and the long baseline beside each other, so that each value is judged with what the cycles before it have seen. */
   async #track(run: SeriesRun): Promise<void> {
-    const { series, place, settings, sides } = run;
+    const { series, place: index, settings, sides } = run;
     const { slices, ...options } = this.#options;
     const { zThreshold: threshold, direction } = settings;
     const firstSeenMs = options.facts.firstSeenMs(series.name.tenant, series.name.serviceId);
@@ -103,23 +103,23 @@ export class SeriesFrames {
     for (let at = 0; at < series.times.length; at++) {
       if (pair !== undefined) await this.#visitCycles(pair, run, series.times[at] as number);
       const frames = track.observe(at, (side) => pair?.reportsNow(at, side) ?? JUDGED_BY_OTHERS);
-      for (const frame of frames) this.#put(sides, { frame, atMs: frame.observedAtMs, stage: STAGE_SAMPLES, place });
+      for (const frame of frames) this.#put(sides, { frame, atMs: frame.observedAtMs, stage: STAGE_SAMPLES, place: index });
       if (slices.spend(WINDOW_US)) await slices.turn();
     }
     if (pair !== undefined) await this.#visitCycles(pair, run, Number.POSITIVE_INFINITY);
   }
 
-  #pairOf({ series, settings, kept, streamsAt }: SeriesRun): PairTrack {
+  #pairOf({ series, settings, kept: retained, streamsAt }: SeriesRun): PairTrack {
     const { facts, scored, intervalMs, offsetMs } = this.#options;
     const deployments = facts.deployments(series.name.tenant, series.name.serviceId);
-    const fed = kept.fed(series);
+    const fed = retained.fed(series);
     return new PairTrack(series, {
       ...settings,
       intervalMs,
       offsetMs,
       deployments,
       streamsAt,
-      inherited: kept.inherited(series),
+      inherited: retained.inherited(series),
       knownDays: facts.knownDaysOf(series.name.tenant),
       ...(scored !== undefined && { scored }),
       ...(fed !== undefined && { fed }),
@@ -127,12 +127,12 @@ export class SeriesFrames {
   }
 
   /** Cycles before a time, which the long baseline has values to see in. */
-  async #visitCycles(pair: PairTrack, { series, place, sides, kept }: SeriesRun, beforeMs: number): Promise<void> {
+  async #visitCycles(pair: PairTrack, { series, place: index, sides, kept: retained }: SeriesRun, beforeMs: number): Promise<void> {
     const { slices } = this.#options;
     for (let atMs = pair.dueMs; Number.isFinite(atMs) && atMs < beforeMs; atMs = pair.dueMs) {
       const before = pair.seen;
-      for (const frame of pair.visit(atMs)) this.#put(sides, { frame, atMs, stage: STAGE_PAIRS, place });
-      kept.pass(series, pair, atMs, pair.dueMs);
+      for (const frame of pair.visit(atMs)) this.#put(sides, { frame, atMs, stage: STAGE_PAIRS, place: index });
+      retained.pass(series, pair, atMs, pair.dueMs);
       if (slices.spend(PAIR_US * (pair.seen - before))) await slices.turn();
     }
   }
@@ -141,13 +141,13 @@ export class SeriesFrames {
   async #aggregate(group: StreamGroup): Promise<void> {
     const { facts, slices, offsetMs, intervalMs } = this.#options;
     const [first] = group.members as [OrderedSeries];
-    const place = Math.max(...group.members.map((member) => member.place)) + 0.5;
+    const index = Math.max(...group.members.map((member) => member.place)) + 0.5;
     const deployments = facts.deployments(first.series.name.tenant, first.series.name.serviceId);
-    for (const { sides, kept, settings, streamsAt } of this.#runsOf(first.series, first.place)) {
+    for (const { sides, kept: retained, settings, streamsAt } of this.#runsOf(first.series, first.place)) {
       const knownDays = facts.knownDaysOf(first.series.name.tenant);
       const options = { ...settings, offsetMs, intervalMs, deployments, streamsAt, knownDays };
-      for (const { frame, atMs } of aggregateFrames(kept.streamsOf(group), group.aggregation, options)) {
-        this.#put(sides, { frame, atMs, stage: STAGE_PAIRS, place });
+      for (const { frame, atMs } of aggregateFrames(retained.streamsOf(group), group.aggregation, options)) {
+        this.#put(sides, { frame, atMs, stage: STAGE_PAIRS, place: index });
         if (slices.spend(PAIR_US)) await slices.turn();
       }
     }

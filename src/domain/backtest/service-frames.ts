@@ -50,7 +50,7 @@ export async function serviceFrames(
   const budget = new TrainingBudget();
   let judged = 0;
   let learning = 0;
-  for (const [place, members] of servicesOf(all).entries()) {
+  for (const [index, members] of servicesOf(all).entries()) {
     const ofService = promoted((members[0] as PlacedSeries).series.name);
     const chosen = variants.map((variant) => {
       const own = ofService && columnsOf(members, variant, ofService.names);
@@ -61,7 +61,7 @@ export async function serviceFrames(
     for (const run of runs) {
       const columns = chosen[run[0] as number];
       if (columns === undefined) continue;
-      const found = await trackFrames(members, columns, place, options, budget);
+      const found = await trackFrames(members, columns, index, options, budget);
       if (found === undefined) learning++;
       else judged++;
       for (const side of run) into[side as 0 | 1].push(...(found ?? []));
@@ -119,7 +119,7 @@ export function columnsOf(
 async function trackFrames(
   members: readonly PlacedSeries[],
   columns: VectorColumns,
-  place: number,
+  index: number,
   options: SeriesFramesOptions,
   budget: TrainingBudget,
 ): Promise<TimedFrame[] | undefined> {
@@ -145,7 +145,7 @@ async function trackFrames(
     if (frame !== undefined) learning?.note(frame);
     isBefore &&= atMs < firstMs || frame?.transition !== "open";
     if (isNew && atMs >= firstMs) options.scored?.("service", cursor.newestMs, track.newestScore);
-    if (frame !== undefined && !isBefore) found.push({ frame, atMs, stage: STAGE_SERVICES, place });
+    if (frame !== undefined && !isBefore) found.push({ frame, atMs, stage: STAGE_SERVICES, place: index });
     if (slices.spend(isNew ? VECTOR_US : 1)) await slices.turn();
   }
   return track.isTrained ? found : undefined;
@@ -158,7 +158,7 @@ function learningOf(
   options: SeriesFramesOptions,
   budget: TrainingBudget,
 ): ServiceLearning {
-  const { train, keptRows, labels } = options.facts;
+  const { train, keptRows: retainedRows, labels } = options.facts;
   // Those that are given with the question are what it asks about.
   const said = labels.filter(({ anomalyId, isIncident }) => anomalyId !== null && isIncident);
   const ofService = said.filter(({ serviceId, environment }) => serviceId === of.serviceId && environment === of.environment);
@@ -166,7 +166,7 @@ function learningOf(
     ...options,
     hash,
     train: train as NonNullable<typeof train>,
-    kept: keptRows(of, columns.names),
+    kept: retainedRows(of, columns.names),
     incidents: ofService.map(({ startedMs, endedMs }) => [startedMs, endedMs] as const),
     mayTrain: () => budget.take(),
   });

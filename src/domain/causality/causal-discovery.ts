@@ -33,7 +33,7 @@ const FALSE_DISCOVERY_RATE = 0.05;
 /** Links by strength, strongest first; one a pair and direction, at its strongest lag. Series of equal length; constant ones have no links. */
 export function discoverLinks(series: readonly Float64Array[], { stepMs, lagMax }: DiscoveryOptions): CausalLink[] {
   const prepared = series.map((values) => preparedSeries(values, { stepMs }));
-  const places = prepared.flatMap((values, place) => (values === undefined ? [] : [place]));
+  const places = prepared.flatMap((values, index) => (values === undefined ? [] : [index]));
   const covariance = new LaggedCovariance(
     prepared.filter((values) => values !== undefined),
     lagMax,

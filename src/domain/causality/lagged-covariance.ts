@@ -15,7 +15,7 @@ export class LaggedCovariance {
     this.#byLag = new Float64Array(series.length * series.length * (lagMax + 1));
     for (const [i, a] of series.entries()) {
       for (const [j, b] of series.entries()) {
-        for (let lag = 0; lag <= lagMax; lag++) this.#byLag[this.#place(i, j, lag)] = laggedProduct(a, b, lag) / this.rows;
+        for (let lag = 0; lag <= lagMax; lag++) this.#byLag[this.#index(i, j, lag)] = laggedProduct(a, b, lag) / this.rows;
       }
     }
   }
@@ -23,11 +23,11 @@ export class LaggedCovariance {
   /** Covariance of series i at t - lagI with series j at t - lagJ. */
   at(i: number, lagI: number, j: number, lagJ: number): number {
     const shift = lagJ - lagI;
-    return this.#byLag[shift >= 0 ? this.#place(i, j, shift) : this.#place(j, i, -shift)] as number;
+    return this.#byLag[shift >= 0 ? this.#index(i, j, shift) : this.#index(j, i, -shift)] as number;
   }
 
   /** Place of a at t with b at t - lag. */
-  #place(a: number, b: number, lag: number): number {
+  #index(a: number, b: number, lag: number): number {
     return (a * this.series + b) * (this.lagMax + 1) + lag;
   }
 }

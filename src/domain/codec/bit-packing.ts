@@ -72,13 +72,13 @@ function unpackWide(view: DataView, firstBit: number, width: number, values: Flo
  * Packs the lowest `width` (0 to 64) bits of `count` words, given as pairs (low, high), at `at` of `out` as above, in pieces of 16 bits;
  * returns the place behind them.
  */
-export function packWords(words: Uint32Array, count: number, width: number, out: Uint8Array, at: number): number {
+export function packWords(slots: Uint32Array, count: number, width: number, out: Uint8Array, at: number): number {
   let pending = 0;
   let pendingBits = 0;
   let next = at;
   for (let index = 0; index < count; index++) {
     for (let done = 0; done < width; done += 16) {
-      pending |= ((words[2 * index + (done >>> 5)]! >>> (done & 16)) & 0xffff) << pendingBits;
+      pending |= ((slots[2 * index + (done >>> 5)]! >>> (done & 16)) & 0xffff) << pendingBits;
       pendingBits += Math.min(16, width - done);
       for (; pendingBits >= 8; pendingBits -= 8) {
         out[next++] = pending;
@@ -91,18 +91,18 @@ export function packWords(words: Uint32Array, count: number, width: number, out:
 }
 
 /** Unpacks `count` words of `width` bits (0 to 64) into pairs (low, high); the caller has checked that the bytes are there. */
-export function unpackWords(bytes: Uint8Array, at: number, width: number, words: Uint32Array, count: number): void {
+export function unpackWords(bytes: Uint8Array, at: number, width: number, slots: Uint32Array, count: number): void {
   const fast = Math.min(count, readableAhead(bytes, at, width));
-  unpackPairs(viewOf(bytes), 8 * at, width, words, 0, fast);
-  if (fast < count) unpackPairs(tailOf(bytes, at, fast * width), (fast * width) & 7, width, words, fast, count);
+  unpackPairs(viewOf(bytes), 8 * at, width, slots, 0, fast);
+  if (fast < count) unpackPairs(tailOf(bytes, at, fast * width), (fast * width) & 7, width, slots, fast, count);
 }
 
-function unpackPairs(view: DataView, firstBit: number, width: number, words: Uint32Array, from: number, to: number): void {
+function unpackPairs(view: DataView, firstBit: number, width: number, slots: Uint32Array, from: number, to: number): void {
   const [lowMask, highMask] = [maskOf(width), maskOf(width - 32)];
   let bit = firstBit;
   for (let index = from; index < to; index++, bit += width) {
-    words[2 * index] = wordAt(view, bit) & lowMask;
-    words[2 * index + 1] = wordAt(view, bit + 32) & highMask;
+    slots[2 * index] = wordAt(view, bit) & lowMask;
+    slots[2 * index + 1] = wordAt(view, bit + 32) & highMask;
   }
 }
 

@@ -12,9 +12,9 @@ const COPIED_BYTES_MAX = 64;
 
 /** Encoding that `text` writes, for a text that is written again and again. */
 export function encodeText(value: string): Uint8Array {
-  const sink = new ByteSink(VARINT_BYTES_MAX + 3 * value.length);
-  sink.text(value);
-  return sink.bytes.slice(0, sink.at);
+  const writer = new ByteSink(VARINT_BYTES_MAX + 3 * value.length);
+  writer.text(value);
+  return writer.bytes.slice(0, writer.at);
 }
 /** Length, in characters, below which a text is written character by character: its length is a varint of one byte. */
 const SHORT_CHARACTERS = 64;

@@ -34,34 +34,34 @@ export interface PendingChunk extends BlockChunk {
 }
 
 /** Where the kernel packs the chunks of a partition: words of the engine's memory. */
-export interface WaitingPlace {
+export interface WaitingPosition {
   /** For the records. */
   readonly room: Uint32Array;
   /** State that both sides keep of them (core/layout/waiting-chunks.ts). */
   readonly state: Uint32Array;
 }
 
-const ownPlace = (): WaitingPlace => ({ room: new Uint32Array(FIRST_BUFFER_BYTES / 4), state: new Uint32Array(WC_STATE_BYTES / 4) });
+const ownPlace = (): WaitingPosition => ({ room: new Uint32Array(FIRST_BUFFER_BYTES / 4), state: new Uint32Array(WC_STATE_BYTES / 4) });
 
 /** The chunks of one partition that are not yet in a stored block. */
 export class ChunkBlockBuilder {
   readonly #room: Uint32Array;
   readonly #state: Uint32Array;
-  #words: Uint32Array;
+  #slots: Uint32Array;
   #view: DataView;
 
   /** Records stand in the place for as long as they fit there; what it held is forgotten. */
-  constructor({ room, state }: WaitingPlace = ownPlace()) {
+  constructor({ room, state }: WaitingPosition = ownPlace()) {
     this.#room = room;
     this.#state = state;
-    this.#words = room;
+    this.#slots = room;
     this.#view = viewOf(room);
     this.#startAnew();
   }
 
   #startAnew(): void {
-    if (this.#words !== this.#room) {
-      this.#words = this.#room;
+    if (this.#slots !== this.#room) {
+      this.#slots = this.#room;
       this.#view = viewOf(this.#room);
     }
     const state = this.#state;
@@ -122,7 +122,7 @@ export class ChunkBlockBuilder {
   appendRecord(memory: Uint32Array, from: number, isFirst = true): void {
     const count = recordWords(memory[from + LENGTH_WORD]!);
     const at = this.#grow(count);
-    this.#words.set(memory.subarray(from, from + count), at);
+    this.#slots.set(memory.subarray(from, from + count), at);
     this.#added(at, isFirst);
   }
 
@@ -133,7 +133,7 @@ export class ChunkBlockBuilder {
   finish(headRoom = 0, encode: BlockEncoder = encodeChunkBlock): Uint8Array {
     if (this.count === 0) throw new RangeError("a block holds at least one chunk");
     const chunkBytes = this.#state[WC_CHUNK_BYTES / 4]!;
-    const block = encode({ words: this.#words, places: this.#orderedPlaces(), chunkBytes }, headRoom);
+    const block = encode({ words: this.#slots, places: this.#orderedPlaces(), chunkBytes }, headRoom);
     this.#startAnew();
     return block;
   }
@@ -142,7 +142,7 @@ export class ChunkBlockBuilder {
   *pending(): Generator<PendingChunk> {
     const end = this.#end;
     for (let at = 0; at < end; ) {
-      const bytes = this.#words[at + LENGTH_WORD]!;
+      const bytes = this.#slots[at + LENGTH_WORD]!;
       yield {
         streamId: this.#bytes(4 * at + CR_STREAM, STREAM_ID_BYTES),
         firstMs: this.#view.getFloat64(4 * at + CR_FIRST_TIME, true),
@@ -164,7 +164,7 @@ export class ChunkBlockBuilder {
   }
 
   /** Returns a builder with the chunks that `serialise` wrote, at `place` where they fit there; undefined when the bytes are no such state. */
-  static restore(state: Uint8Array, place?: WaitingPlace): ChunkBlockBuilder | undefined {
+  static restore(state: Uint8Array, place?: WaitingPosition): ChunkBlockBuilder | undefined {
     const recordBytes = state.length - STATE_HEADER_BYTES;
     if (recordBytes < 0 || recordBytes > PENDING_BYTES_MAX || recordBytes % 4 !== 0 || state[0] !== VERSION) return undefined;
     const builder = new ChunkBlockBuilder(place);
@@ -180,12 +180,12 @@ export class ChunkBlockBuilder {
     const end = this.#end;
     const streams = new Set<number>();
     while (next + CHUNK_WORD < end) {
-      const bytes = this.#words[next + LENGTH_WORD]!;
+      const bytes = this.#slots[next + LENGTH_WORD]!;
       const after = next + recordWords(bytes);
       const firstMs = this.#view.getFloat64(4 * next + CR_FIRST_TIME, true);
       const lastMs = this.#view.getFloat64(4 * next + CR_LAST_TIME, true);
       if (bytes === 0 || bytes > CHUNK_BYTES_MAX || after > end || !isTimeRange(firstMs, lastMs)) return false;
-      const stream = this.#words[next]!;
+      const stream = this.#slots[next]!;
       this.#added(next, !streams.has(stream));
       streams.add(stream);
       next = after;
@@ -196,13 +196,13 @@ export class ChunkBlockBuilder {
   #added(at: number, isFirst: boolean): void {
     const state = this.#state;
     state[WC_COUNT / 4]! += 1;
-    state[WC_CHUNK_BYTES / 4]! += this.#words[at + LENGTH_WORD]!;
+    state[WC_CHUNK_BYTES / 4]! += this.#slots[at + LENGTH_WORD]!;
     if (isFirst) state[WC_STREAMS / 4]! += 1;
   }
 
   /** Bytes of the records. */
   #bytes(from: number, length?: number): Uint8Array {
-    const { buffer, byteOffset, byteLength } = this.#words;
+    const { buffer, byteOffset, byteLength } = this.#slots;
     return new Uint8Array(buffer, byteOffset + from, length ?? byteLength - from);
   }
 
@@ -212,8 +212,8 @@ export class ChunkBlockBuilder {
     const end = this.#end;
     for (let at = 0, index = 0; at < end; index++) {
       places[index] = at;
-      keys[index] = this.#words[at]! * RECORDS_END + index;
-      at += recordWords(this.#words[at + LENGTH_WORD]!);
+      keys[index] = this.#slots[at]! * RECORDS_END + index;
+      at += recordWords(this.#slots[at + LENGTH_WORD]!);
     }
     keys.sort();
     let isOrdered = true;
@@ -226,7 +226,7 @@ export class ChunkBlockBuilder {
   }
 
   #compare(a: number, b: number): number {
-    const byStream = compareStreams(this.#words, a, b);
+    const byStream = compareStreams(this.#slots, a, b);
     if (byStream !== 0) return byStream;
     return this.#view.getFloat64(4 * a + CR_FIRST_TIME, true) - this.#view.getFloat64(4 * b + CR_FIRST_TIME, true) || a - b;
   }
@@ -235,10 +235,10 @@ export class ChunkBlockBuilder {
   #grow(by: number): number {
     const at = this.#end;
     if (4 * (at + by) > PENDING_BYTES_MAX) throw new RangeError(`at most ${PENDING_BYTES_MAX} bytes of chunks may wait for a block`);
-    if (at + by > this.#words.length) {
-      const larger = new Uint32Array(Math.max(2 * this.#words.length, at + by));
-      larger.set(this.#words.subarray(0, at));
-      this.#words = larger;
+    if (at + by > this.#slots.length) {
+      const larger = new Uint32Array(Math.max(2 * this.#slots.length, at + by));
+      larger.set(this.#slots.subarray(0, at));
+      this.#slots = larger;
       this.#view = viewOf(larger);
       this.#state[WC_ROOM / 4] = 0;
     }
@@ -247,8 +247,8 @@ export class ChunkBlockBuilder {
   }
 }
 
-function viewOf(words: Uint32Array): DataView {
-  return new DataView(words.buffer, words.byteOffset, words.byteLength);
+function viewOf(slots: Uint32Array): DataView {
+  return new DataView(slots.buffer, slots.byteOffset, slots.byteLength);
 }
 
 /** Arrays that ordering needs for so many records; kept for the next block. */

@@ -72,16 +72,16 @@ export function chunkBlockBytes(count: number, streams: number, chunkBytes: numb
 
 /** A BlockEncoder that makes an array for the block. Those that lie where the kernel packs them are encoded by it (domain/kernel/chunk-block-kernel.ts), byte for byte the same. */
 export function encodeChunkBlock(records: ChunkRecords, headRoom: number): Uint8Array {
-  const { words, places, chunkBytes } = records;
-  const times = new DataView(words.buffer, words.byteOffset, words.byteLength);
+  const { words: slots, places, chunkBytes } = records;
+  const times = new DataView(slots.buffer, slots.byteOffset, slots.byteLength);
   let streams = 1;
   let minMs = Number.POSITIVE_INFINITY;
   let maxMs = Number.NEGATIVE_INFINITY;
   for (let index = 0; index < places.length; index++) {
-    const place = places[index]!;
-    if (index > 0 && compareStreams(words, places[index - 1]!, place) !== 0) streams++;
-    minMs = Math.min(minMs, times.getFloat64(4 * place + CR_FIRST_TIME, true));
-    maxMs = Math.max(maxMs, times.getFloat64(4 * place + CR_LAST_TIME, true));
+    const position = places[index]!;
+    if (index > 0 && compareStreams(slots, places[index - 1]!, position) !== 0) streams++;
+    minMs = Math.min(minMs, times.getFloat64(4 * position + CR_FIRST_TIME, true));
+    maxMs = Math.max(maxMs, times.getFloat64(4 * position + CR_LAST_TIME, true));
   }
   const bytes = new Uint8Array(headRoom + chunkBlockBytes(places.length, streams, chunkBytes));
   const block = bytes.subarray(headRoom);
@@ -195,30 +195,30 @@ function compareIds(view: DataView, at: number, wanted: DataView): number {
 }
 
 /** Writes the streams and the chunk area. */
-function placeChunks(view: DataView, block: Uint8Array, { words, places }: ChunkRecords, streams: number): void {
+function placeChunks(view: DataView, block: Uint8Array, { words: slots, places }: ChunkRecords, streams: number): void {
   const area = HEADER_BYTES + STREAM_BYTES * streams;
   let stream = HEADER_BYTES - STREAM_BYTES;
   let next = area;
   let previous = -1;
-  for (const place of places) {
-    if (previous < 0 || compareStreams(words, previous, place) !== 0) {
+  for (const index of places) {
+    if (previous < 0 || compareStreams(slots, previous, index) !== 0) {
       stream += STREAM_BYTES;
-      for (let word = 0; word < 4; word++) view.setUint32(stream + 4 * word, words[place + STREAM_WORD + word]!, true);
+      for (let word = 0; word < 4; word++) view.setUint32(stream + 4 * word, slots[index + STREAM_WORD + word]!, true);
     }
-    const bytes = words[place + LENGTH_WORD]!;
+    const bytes = slots[index + LENGTH_WORD]!;
     view.setUint16(next, bytes, true);
     next += LENGTH_BYTES;
-    block.set(new Uint8Array(words.buffer, words.byteOffset + 4 * (place + CHUNK_WORD), bytes), next);
+    block.set(new Uint8Array(slots.buffer, slots.byteOffset + 4 * (index + CHUNK_WORD), bytes), next);
     next += bytes;
     view.setUint32(stream + STREAM_ID_BYTES, next - area, true);
-    previous = place;
+    previous = index;
   }
 }
 
 /** Order of the streams of two records, as blocks have it. */
-export function compareStreams(words: Uint32Array, a: number, b: number): number {
+export function compareStreams(slots: Uint32Array, a: number, b: number): number {
   for (let word = STREAM_WORD; word < STREAM_WORD + 4; word++) {
-    const order = words[a + word]! - words[b + word]!;
+    const order = slots[a + word]! - slots[b + word]!;
     if (order !== 0) return order;
   }
   return 0;

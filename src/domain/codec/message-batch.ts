@@ -4,7 +4,7 @@ import { piecesOf, writeMessage } from "./shard-message.ts";
 
 /** First size of a buffer, and the largest that is kept for the next unit: a unit has some 100 KiB. */
 const SINK_BYTES_FIRST = 4 * 1024;
-const SINK_BYTES_KEPT_MAX = 2 * 1024 * 1024;
+const SINK_BYTES_RETAINED_MAX = 2 * 1024 * 1024;
 
 /** Collects messages; used again for every unit. What it hands out is valid until the next unit's first message. */
 export class MessageBatch {
@@ -22,10 +22,10 @@ export class MessageBatch {
       sinks = Array.from({ length: this.#engines }, () => new ByteSink(SINK_BYTES_FIRST));
       this.#kinds.set(kind, sinks);
     }
-    const sink = sinks[engine] as ByteSink;
-    const before = sink.at;
-    writeMessage(sink, partition, payload);
-    return sink.at - before;
+    const writer = sinks[engine] as ByteSink;
+    const before = writer.at;
+    writeMessage(writer, partition, payload);
+    return writer.at - before;
   }
 
   /** The messages for one engine, by kind, in pieces of at most `bytesMax`; each begins at a multiple of 8. */
@@ -45,14 +45,14 @@ export class MessageBatch {
 
   clear(): void {
     for (const sinks of this.#kinds.values()) {
-      sinks.forEach((sink, engine) => {
-        if (sink.bytes.length > SINK_BYTES_KEPT_MAX) sinks[engine] = new ByteSink(SINK_BYTES_FIRST);
-        else sink.at = 0;
+      sinks.forEach((writer, engine) => {
+        if (writer.bytes.length > SINK_BYTES_RETAINED_MAX) sinks[engine] = new ByteSink(SINK_BYTES_FIRST);
+        else writer.at = 0;
       });
     }
   }
 }
 
-function written(sink: ByteSink): Uint8Array {
-  return sink.bytes.subarray(0, sink.at);
+function written(writer: ByteSink): Uint8Array {
+  return writer.bytes.subarray(0, writer.at);
 }

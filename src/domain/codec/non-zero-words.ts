@@ -4,20 +4,20 @@
 const BITS = 32;
 
 /** Words that `words` words take at most when they are packed. */
-export function packedSizeMax(words: number): number {
-  return Math.ceil(words / BITS) + words;
+export function packedSizeMax(length: number): number {
+  return Math.ceil(length / BITS) + length;
 }
 
 /** Packs `words` into `packed` from the word `at` on; answers the word behind. */
-export function packNonZeroWords(words: Uint32Array, packed: Uint32Array, at: number): number {
-  const maskWords = Math.ceil(words.length / BITS);
-  let next = at + maskWords;
-  for (let group = 0; group < maskWords; group++) {
+export function packNonZeroWords(slots: Uint32Array, packed: Uint32Array, at: number): number {
+  const maskLength = Math.ceil(slots.length / BITS);
+  let next = at + maskLength;
+  for (let group = 0; group < maskLength; group++) {
     const from = BITS * group;
-    const count = Math.min(BITS, words.length - from);
+    const count = Math.min(BITS, slots.length - from);
     let mask = 0;
     for (let bit = 0; bit < count; bit++) {
-      const word = words[from + bit] as number;
+      const word = slots[from + bit] as number;
       if (word === 0) continue;
       mask |= 1 << bit;
       packed[next++] = word;
@@ -28,17 +28,17 @@ export function packNonZeroWords(words: Uint32Array, packed: Uint32Array, at: nu
 }
 
 /** Unpacks into `words`, which are all zero; false where `packed`, which has its own buffer, is not as long as it says. */
-export function unpackNonZeroWords(packed: Uint8Array<ArrayBuffer>, words: Uint32Array): boolean {
-  const maskWords = Math.ceil(words.length / BITS);
-  if (packed.length % 4 !== 0 || packed.length < 4 * maskWords) return false;
+export function unpackNonZeroWords(packed: Uint8Array<ArrayBuffer>, slots: Uint32Array): boolean {
+  const maskLength = Math.ceil(slots.length / BITS);
+  if (packed.length % 4 !== 0 || packed.length < 4 * maskLength) return false;
   const source = new Uint32Array(packed.buffer, 0, packed.length / 4);
-  let next = maskWords;
-  for (let group = 0; group < maskWords; group++) {
+  let next = maskLength;
+  for (let group = 0; group < maskLength; group++) {
     let mask = source[group] as number;
-    if (group === maskWords - 1 && words.length % BITS !== 0 && mask >>> (words.length % BITS) !== 0) return false;
+    if (group === maskLength - 1 && slots.length % BITS !== 0 && mask >>> (slots.length % BITS) !== 0) return false;
     while (mask !== 0) {
       if (next >= source.length) return false;
-      words[BITS * group + 31 - Math.clz32(mask & -mask)] = source[next++] as number;
+      slots[BITS * group + 31 - Math.clz32(mask & -mask)] = source[next++] as number;
       mask &= mask - 1;
     }
   }

@@ -3,7 +3,7 @@ import { ByteSink } from "./byte-sink.ts";
 
 /** First size of the buffer, and the largest that is kept for the next unit: a unit of spans has some 100 KiB. */
 const BYTES_FIRST = 4 * 1024;
-const BYTES_KEPT_MAX = 2 * 1024 * 1024;
+const BYTES_RETAINED_MAX = 2 * 1024 * 1024;
 
 const align8 = (bytes: number) => (bytes + 7) & ~7;
 
@@ -15,29 +15,29 @@ export interface OpaqueFrame {
 
 /** Sections in their order: {kind u32, bytes u32, payload padded to 8}. */
 export class OpaqueSections {
-  #sink = new ByteSink(BYTES_FIRST);
+  #writer = new ByteSink(BYTES_FIRST);
   /** By section the kind of its frame, where its payload begins, and its bytes. */
   #places: Array<{ readonly frame: number; readonly at: number; readonly bytes: number }> = [];
   /** Bytes of all payloads. */
   bytes = 0;
 
   add(section: number, frame: number, payload: Uint8Array): void {
-    const sink = this.#sink;
+    const writer = this.#writer;
     const bytes = payload.byteLength;
-    sink.u32(section);
-    sink.u32(bytes);
-    const at = sink.at;
-    sink.copy(payload);
+    writer.u32(section);
+    writer.u32(bytes);
+    const at = writer.at;
+    writer.copy(payload);
     const padding = align8(bytes) - bytes;
-    sink.reserve(padding);
-    for (let i = 0; i < padding; i++) sink.bytes[sink.at++] = 0;
+    writer.reserve(padding);
+    for (let i = 0; i < padding; i++) writer.bytes[writer.at++] = 0;
     this.#places.push({ frame, at, bytes });
     this.bytes += bytes;
   }
 
   /** All sections in one piece, valid as its frames are. */
   get section(): Uint8Array {
-    return this.#sink.bytes.subarray(0, this.#sink.at);
+    return this.#writer.bytes.subarray(0, this.#writer.at);
   }
 
   get count(): number {
@@ -45,13 +45,13 @@ export class OpaqueSections {
   }
 
   get frames(): OpaqueFrame[] {
-    const { bytes: all } = this.#sink;
+    const { bytes: all } = this.#writer;
     return this.#places.map(({ frame, at, bytes }) => ({ frame, payload: all.subarray(at, at + bytes) }));
   }
 
   clear(): void {
-    if (this.#sink.bytes.length > BYTES_KEPT_MAX) this.#sink = new ByteSink(BYTES_FIRST);
-    this.#sink.at = 0;
+    if (this.#writer.bytes.length > BYTES_RETAINED_MAX) this.#writer = new ByteSink(BYTES_FIRST);
+    this.#writer.at = 0;
     this.#places = [];
     this.bytes = 0;
   }

@@ -19,14 +19,14 @@ const WORD = 2 ** 32;
 
 const words = new DataView(new ArrayBuffer(16));
 
-export function writeNumber(sink: ByteSink, value: number): void {
+export function writeNumber(writer: ByteSink, value: number): void {
   const decimals = decimalsOf(value);
   if (decimals < SCALES.length) {
-    sink.varint(FORMS * zigzag(Math.round(value * SCALES[decimals]!)) + decimals);
+    writer.varint(FORMS * zigzag(Math.round(value * SCALES[decimals]!)) + decimals);
     return;
   }
-  sink.varint(value === Number.POSITIVE_INFINITY ? INFINITE : RAW);
-  if (value !== Number.POSITIVE_INFINITY) sink.double(value);
+  writer.varint(value === Number.POSITIVE_INFINITY ? INFINITE : RAW);
+  if (value !== Number.POSITIVE_INFINITY) writer.double(value);
 }
 
 export function readNumber(reader: ByteReader): number {
@@ -38,14 +38,14 @@ export function readNumber(reader: ByteReader): number {
 }
 
 /** Writes a number as its difference to `base`. */
-export function writeDifference(sink: ByteSink, value: number, base: number): void {
+export function writeDifference(writer: ByteSink, value: number, base: number): void {
   const difference = value - base;
   if (Object.is(base + difference, value) && Number.isInteger(difference) && isPackable(difference)) {
-    sink.varint(FORMS * zigzag(difference));
+    writer.varint(FORMS * zigzag(difference));
     return;
   }
-  sink.varint(ITSELF);
-  sink.double(value);
+  writer.varint(ITSELF);
+  writer.double(value);
 }
 
 export function readDifference(reader: ByteReader, base: number): number {
@@ -63,10 +63,10 @@ export function isNear(value: number, predicted: number): boolean {
 }
 
 /** Writes two bytes of a number that is near. */
-export function writeNear(sink: ByteSink, value: number): void {
+export function writeNear(writer: ByteSink, value: number): void {
   words.setFloat64(0, value);
-  sink.u8(words.getUint8(6));
-  sink.u8(words.getUint8(7));
+  writer.u8(words.getUint8(6));
+  writer.u8(words.getUint8(7));
 }
 
 /** Reads the number that is nearest to the predicted one, of those that end in the two bytes. */

@@ -58,25 +58,25 @@ let decoded = Buffer.alloc(4096);
 const head = new Uint8Array(8);
 
 /** Writes text; `names` are up to three that it may contain, of two characters or more. */
-export function writePhrased(sink: ByteSink, text: string, names: readonly string[] = NO_NAMES): void {
-  sink.reserve(head.length + text.length);
-  const from = sink.at;
-  const end = takeAscii(text) ? pack(text, names, sink.bytes, from + 1) : 0;
+export function writePhrased(writer: ByteSink, text: string, names: readonly string[] = NO_NAMES): void {
+  writer.reserve(head.length + text.length);
+  const from = writer.at;
+  const end = takeAscii(text) ? pack(text, names, writer.bytes, from + 1) : 0;
   if (end === 0) {
-    sink.u8(PLAIN);
-    sink.text(text);
+    writer.u8(PLAIN);
+    writer.text(text);
     return;
   }
   const count = end - from - 1;
   if (count < SHORT_BYTES) {
-    sink.bytes[from] = 2 * count;
-    sink.at = end;
+    writer.bytes[from] = 2 * count;
+    writer.at = end;
     return;
   }
   const headBytes = writeVarint(2 * count, head, 0);
-  sink.bytes.copyWithin(from + headBytes, from + 1, end);
-  for (let i = 0; i < headBytes; i++) sink.bytes[from + i] = head[i]!;
-  sink.at = from + headBytes + count;
+  writer.bytes.copyWithin(from + headBytes, from + 1, end);
+  for (let i = 0; i < headBytes; i++) writer.bytes[from + i] = head[i]!;
+  writer.at = from + headBytes + count;
 }
 
 /** Reads text that was written with the same names. Fails as the reader does. */
@@ -104,11 +104,11 @@ function unpack(reader: ByteReader, start: number, names: readonly string[], byt
       continue;
     }
     const code = byte > 0 || from + 1 === end ? byte : FIRST_FAR + bytes[++from]!;
-    const place = START[code]!;
+    const index = START[code]!;
     const length = LENGTH[code]!;
     if (length === 0 || at > bytesMax) reader.fail();
     if (at + length > out.length) out = growDecoded(length);
-    for (let k = 0; k < length; k++) out[at + k] = PHRASES[place + k]!;
+    for (let k = 0; k < length; k++) out[at + k] = PHRASES[index + k]!;
     at += length;
   }
   return at;
@@ -183,15 +183,15 @@ function nameAt(text: string, i: number, names: readonly string[]): number {
 
 /** Code of the longest phrase that begins there; 0 for none. */
 function phraseAt(bytes: Uint8Array, i: number): number {
-  const place = BY_FOUR[hashOf(bytes[i]!, bytes[i + 1]!, bytes[i + 2]!, bytes[i + 3]!)]!;
-  const code = place === 0 ? 0 : longestAt(place, bytes, i);
+  const index = BY_FOUR[hashOf(bytes[i]!, bytes[i + 1]!, bytes[i + 2]!, bytes[i + 3]!)]!;
+  const code = index === 0 ? 0 : longestAt(index, bytes, i);
   if (code !== 0) return code;
   const short = BY_ONE[bytes[i]!]!;
   return short === 0 ? 0 : longestAt(short, bytes, i);
 }
 
-function longestAt(place: number, bytes: Uint8Array, i: number): number {
-  for (let next = place; ; next++) {
+function longestAt(index: number, bytes: Uint8Array, i: number): number {
+  for (let next = index; ; next++) {
     const code = CANDIDATES[next]!;
     if (code === 0 || beginsAt(code, bytes, i)) return code;
   }
@@ -246,11 +246,11 @@ function fillTables(): void {
     const key = text.length < 4 ? `one ${a}` : `four ${hashOf(a, b, c, d)}`;
     lists.set(key, [...(lists.get(key) ?? []), code]);
   }
-  let place = 1;
+  let index = 1;
   for (const [key, codes] of lists) {
     const [by, at] = key.split(" ");
-    (by === "one" ? BY_ONE : BY_FOUR)[Number(at)] = place;
-    CANDIDATES.set(codes, place);
-    place += codes.length + 1;
+    (by === "one" ? BY_ONE : BY_FOUR)[Number(at)] = index;
+    CANDIDATES.set(codes, index);
+    index += codes.length + 1;
   }
 }

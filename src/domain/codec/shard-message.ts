@@ -17,16 +17,16 @@ export interface ShardMessage {
 }
 
 /** Appends a message with its header and padding. Throws when the payload is larger than MESSAGE_BYTES_MAX. */
-export function writeMessage(sink: ByteSink, partition: number, payload: Uint8Array): void {
+export function writeMessage(writer: ByteSink, partition: number, payload: Uint8Array): void {
   const bytes = payload.byteLength;
   if (bytes > MESSAGE_BYTES_MAX) throw new RangeError(`a message has ${bytes} of at most ${MESSAGE_BYTES_MAX} bytes`);
-  sink.u32(partition);
-  sink.u32(bytes);
-  sink.copy(payload);
+  writer.u32(partition);
+  writer.u32(bytes);
+  writer.copy(payload);
   const padding = align8(bytes) - bytes;
-  sink.reserve(padding);
-  sink.bytes.fill(0, sink.at, sink.at + padding);
-  sink.at += padding;
+  writer.reserve(padding);
+  writer.bytes.fill(0, writer.at, writer.at + padding);
+  writer.at += padding;
 }
 
 /** A section in pieces of at most `bytesMax`, each of whole messages; a single larger one stands alone. */

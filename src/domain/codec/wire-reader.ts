@@ -6,7 +6,7 @@ export const WIRE_VARINT = 0;
 export const WIRE_FIXED64 = 1;
 export const WIRE_BYTES = 2;
 const WIRE_FIXED32 = 5;
-const PLACE = 2 ** 32;
+const INDEX = 2 ** 32;
 const REPLACEMENT = "\ufffd";
 const HALF_CHARACTER = "\udcff";
 const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // a byte order mark is a character of the text
@@ -157,13 +157,13 @@ export class WireReader {
   /** An unsigned integer, varint or fixed; beyond 2^53 the nearest double. */
   unsigned(): number {
     if (this.wire === WIRE_BYTES) this.failed = true;
-    return this.high * PLACE + this.low;
+    return this.high * INDEX + this.low;
   }
 
   /** A signed integer, likewise. */
   signed(): number {
     if (this.wire === WIRE_BYTES) this.failed = true;
-    return (this.high | 0) * PLACE + this.low;
+    return (this.high | 0) * INDEX + this.low;
   }
 
   /** sint32 and sint64 (zigzag), within 32 bits. */
@@ -175,7 +175,7 @@ export class WireReader {
   /** sint64; beyond 2^53 the nearest double. */
   zigzag64(): number {
     if (this.wire !== WIRE_VARINT) this.failed = true;
-    const half = this.high * (PLACE / 2) + (this.low >>> 1);
+    const half = this.high * (INDEX / 2) + (this.low >>> 1);
     return (this.low & 1) === 0 ? half : -half - 1;
   }
 
@@ -225,18 +225,18 @@ export function nameOfBytes(bytes: Buffer): string {
 
 /** Texts that were read last, by a few of their bytes: names of attributes and many values come again and again. At most 4,096 of 64 characters. */
 const TEXTS: string[] = Array.from({ length: 4096 }, () => "");
-const KEPT_BYTES_MAX = 64;
+const RETAINED_BYTES_MAX = 64;
 
 /** A text of one byte or more. */
 function textOf(bytes: Buffer, from: number, to: number): string {
   const length = to - from;
-  if (length > KEPT_BYTES_MAX) return bytes.toString("utf8", from, to);
+  if (length > RETAINED_BYTES_MAX) return bytes.toString("utf8", from, to);
   const middle = bytes[from + (length >> 1)] as number;
-  const place = (length * 211 + (bytes[from] as number) * 131 + middle * 31 + (bytes[to - 1] as number) * 7) & 4095;
-  const kept = TEXTS[place] as string;
-  if (kept.length === length && holds(kept, bytes, from)) return kept;
+  const index = (length * 211 + (bytes[from] as number) * 131 + middle * 31 + (bytes[to - 1] as number) * 7) & 4095;
+  const retained = TEXTS[index] as string;
+  if (retained.length === length && holds(retained, bytes, from)) return retained;
   const text = bytes.toString("utf8", from, to);
-  TEXTS[place] = text;
+  TEXTS[index] = text;
   return text;
 }
 

@@ -28,11 +28,11 @@ export interface ExpectationOptions {
 const UNKNOWN: Expectation = { expected: null, lower: null, upper: null };
 
 /** The expectation for the value at `place`, from the up to `window` values before it. */
-export function expectationAt(values: Float64Array, place: number, options: ExpectationOptions): Expectation {
+export function expectationAt(values: Float64Array, index: number, options: ExpectationOptions): Expectation {
   const { zThreshold, samplesMin, window, range } = options;
-  const first = Math.max(0, place - window);
-  if (place - first < samplesMin) return UNKNOWN;
-  const { mean, variance } = windowStatistics(values.subarray(first, place));
+  const first = Math.max(0, index - window);
+  if (index - first < samplesMin) return UNKNOWN;
+  const { mean, variance } = windowStatistics(values.subarray(first, index));
   const width = zThreshold * Math.sqrt(variance ?? 0);
   return { expected: mean, lower: Math.max(range.least, mean - width), upper: Math.min(range.most, mean + width) };
 }

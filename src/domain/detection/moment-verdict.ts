@@ -32,8 +32,8 @@ export interface MomentVerdict {
 
 /** Samples before the moment from which the detector's state is as it was: five windows. */
 const MOMENT_SAMPLES = 600;
-const TABLES_KEPT_MAX = 8;
-const tables = new BoundedMap<string, Float64Array>(TABLES_KEPT_MAX);
+const TABLES_RETAINED_MAX = 8;
+const tables = new BoundedMap<string, Float64Array>(TABLES_RETAINED_MAX);
 
 /** The verdict on the newest sample at or before `atMs`; undefined where there is none. Values of counters are deltas, as they are stored. */
 export function momentVerdict(times: Float64Array, values: Float64Array, atMs: number, options: MomentOptions): MomentVerdict | undefined {

@@ -1,5 +1,5 @@
 // Median, median absolute deviation and mean deviation of values, and what they are of a normal (Iglewicz & Hoaglin 1993).
-import { selectPlace } from "../../core/collections/selection.ts";
+import { selectIndex } from "../../core/collections/selection.ts";
 
 /** Standard deviations of a normal per median absolute deviation, and per mean absolute deviation: sqrt(pi / 2). */
 export const MAD_TO_SD = 1.4826;
@@ -19,7 +19,7 @@ export function median(values: ArrayLike<number>): number {
   const own = new Float64Array(values);
   const middle = own.length >> 1;
   if (own.length === 0) return 0;
-  const upper = selectPlace(own, own.length, middle);
+  const upper = selectIndex(own, own.length, middle);
   if (own.length % 2 === 1) return upper;
   let lower = own[0] as number;
   for (let i = 1; i < middle; i++) lower = Math.max(lower, own[i] as number);

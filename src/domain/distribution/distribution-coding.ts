@@ -33,14 +33,14 @@ const WHOLE_MOST = 2 ** 53 - 1;
 const TIME_MOST = 2 ** 48;
 
 /** Appends a distribution that `distributionProblem` finds nothing wrong with. A sum, minimum or maximum that is not finite is left out. */
-export function writeDistribution(sink: ByteSink, point: Distribution): void {
+export function writeDistribution(writer: ByteSink, point: Distribution): void {
   const whole = areWhole(point);
   const sum = finite(point.sum);
   const min = finite(point.min);
   const max = finite(point.max);
-  sink.reserve(2);
-  sink.bytes[sink.at++] = VERSION;
-  sink.bytes[sink.at++] =
+  writer.reserve(2);
+  writer.bytes[writer.at++] = VERSION;
+  writer.bytes[writer.at++] =
     kindNumber(point) |
     (point.temporality === "cumulative" ? FLAG_CUMULATIVE : 0) |
     (sum === null ? 0 : FLAG_SUM) |
@@ -48,13 +48,13 @@ export function writeDistribution(sink: ByteSink, point: Distribution): void {
     (max === null ? 0 : FLAG_MAX) |
     (point.isStale ? FLAG_STALE : 0) |
     (whole ? FLAG_WHOLE : 0);
-  sink.varint(point.timeMs);
-  sink.varint(point.startMs > 0 && point.startMs <= point.timeMs ? point.timeMs - point.startMs + 1 : 0);
-  writeNumber(sink, point.count, whole);
-  for (const value of [sum, min, max]) if (value !== null) sink.double(value);
-  if (point.kind === "explicit") writeExplicit(sink, point, whole);
-  else if (point.kind === "exponential") writeExponential(sink, point, whole);
-  else writeQuantiles(sink, point);
+  writer.varint(point.timeMs);
+  writer.varint(point.startMs > 0 && point.startMs <= point.timeMs ? point.timeMs - point.startMs + 1 : 0);
+  writeNumber(writer, point.count, whole);
+  for (const value of [sum, min, max]) if (value !== null) writer.double(value);
+  if (point.kind === "explicit") writeExplicit(writer, point, whole);
+  else if (point.kind === "exponential") writeExponential(writer, point, whole);
+  else writeQuantiles(writer, point);
 }
 
 function kindNumber({ kind, isNative = false }: Distribution): number {
@@ -70,33 +70,33 @@ function areWhole({ count, zeroCount, bucketCounts, positive, negative }: Distri
   return isWhole(count) && isWhole(zeroCount) && [bucketCounts, positive.counts, negative.counts].every((counts) => counts.every(isWhole));
 }
 
-function writeNumber(sink: ByteSink, value: number, whole: boolean): void {
-  if (whole) sink.varint(value);
-  else sink.double(value);
+function writeNumber(writer: ByteSink, value: number, whole: boolean): void {
+  if (whole) writer.varint(value);
+  else writer.double(value);
 }
 
-function writeExplicit(sink: ByteSink, { bounds, bucketCounts }: Distribution, whole: boolean): void {
-  sink.varint(bucketCounts.length);
-  for (const bound of bounds) sink.double(bound);
-  for (const count of bucketCounts) writeNumber(sink, count, whole);
+function writeExplicit(writer: ByteSink, { bounds, bucketCounts }: Distribution, whole: boolean): void {
+  writer.varint(bucketCounts.length);
+  for (const bound of bounds) writer.double(bound);
+  for (const count of bucketCounts) writeNumber(writer, count, whole);
 }
 
-function writeExponential(sink: ByteSink, { scale, zeroCount, zeroThreshold, positive, negative }: Distribution, whole: boolean): void {
-  sink.varint(zigzag(scale));
-  writeNumber(sink, zeroCount, whole);
-  sink.double(zeroThreshold);
+function writeExponential(writer: ByteSink, { scale, zeroCount, zeroThreshold, positive, negative }: Distribution, whole: boolean): void {
+  writer.varint(zigzag(scale));
+  writeNumber(writer, zeroCount, whole);
+  writer.double(zeroThreshold);
   for (const { offset, counts } of [positive, negative]) {
-    sink.varint(zigzag(offset));
-    sink.varint(counts.length);
-    for (const count of counts) writeNumber(sink, count, whole);
+    writer.varint(zigzag(offset));
+    writer.varint(counts.length);
+    for (const count of counts) writeNumber(writer, count, whole);
   }
 }
 
-function writeQuantiles(sink: ByteSink, { quantiles }: Distribution): void {
-  sink.varint(quantiles.length);
+function writeQuantiles(writer: ByteSink, { quantiles }: Distribution): void {
+  writer.varint(quantiles.length);
   for (const { quantile, value } of quantiles) {
-    sink.double(quantile);
-    sink.double(value);
+    writer.double(quantile);
+    writer.double(value);
   }
 }
 

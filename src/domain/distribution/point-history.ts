@@ -10,7 +10,7 @@ import { countedInterval, firstInterval, type Interval, intervalBetween } from "
 const LATE_MS_MAX = 5 * 60_000;
 
 /** A point as it is kept: its bytes as text of one byte a character, which is the smallest form that the heap has for them. */
-interface KeptPoint {
+interface RetainedPoint {
   readonly timeMs: number;
   readonly text: string;
   /** When counting began, as this point and those before it tell; 0 for not known. */
@@ -22,7 +22,7 @@ export type Placed = "taken" | "known" | "late";
 
 /** Points of one series. */
 export class PointHistory {
-  readonly #points: KeptPoint[] = [];
+  readonly #points: RetainedPoint[] = [];
   #bytes = 0;
   /** Points have been dropped: what is older than the oldest may have been seen. */
   #isTrimmed = false;
@@ -65,12 +65,12 @@ export class PointHistory {
   take(point: Distribution, bytes: Uint8Array, emit: (interval: Interval) => void): Placed {
     const points = this.#points;
     let at = points.length;
-    while (at > 0 && (points[at - 1] as KeptPoint).timeMs >= point.timeMs) at--;
+    while (at > 0 && (points[at - 1] as RetainedPoint).timeMs >= point.timeMs) at--;
     const isSame = points[at]?.timeMs === point.timeMs;
     if (!isSame && ((at === 0 && this.#isTrimmed) || this.newestMs - point.timeMs > LATE_MS_MAX)) return "late";
     const text = latin1(bytes);
-    if (isSame && (points[at] as KeptPoint).text === text) return "known";
-    this.#bytes += text.length - (isSame ? (points[at] as KeptPoint).text.length : 0);
+    if (isSame && (points[at] as RetainedPoint).text === text) return "known";
+    this.#bytes += text.length - (isSame ? (points[at] as RetainedPoint).text.length : 0);
     points.splice(at, isSame ? 1 : 0, { timeMs: point.timeMs, text, startMs: startAfter(this.#startBefore(at), point) });
     if (at === points.length - 1) this.#newestIs(text, point, at, emit);
     else {
@@ -94,7 +94,7 @@ export class PointHistory {
   /** Takes the starts of the points from `from` on anew, since one before them is another. */
   #tellStarts(from: number): void {
     for (let i = from; i < this.#points.length; i++)
-      (this.#points[i] as KeptPoint).startMs = startAfter(this.#startBefore(i), this.#decode(i));
+      (this.#points[i] as RetainedPoint).startMs = startAfter(this.#startBefore(i), this.#decode(i));
   }
 
   #emitAt(index: number, point: Distribution, emit: (interval: Interval) => void): void {
@@ -114,14 +114,14 @@ export class PointHistory {
   }
 
   #decode(index: number): Distribution {
-    const { text } = this.#points[index] as KeptPoint;
+    const { text } = this.#points[index] as RetainedPoint;
     return this.#newest?.text === text ? this.#newest.point : readDistributionText(text);
   }
 
   #trim(): void {
     const points = this.#points;
     while (points.length > POINTS_KEPT_MAX || (points.length > 1 && this.#bytes > POINTS_KEPT_BYTES_MAX)) {
-      this.#bytes -= (points.shift() as KeptPoint).text.length;
+      this.#bytes -= (points.shift() as RetainedPoint).text.length;
       this.#isTrimmed = true;
     }
   }

@@ -6,15 +6,15 @@ import { writeDistribution } from "./distribution-coding.ts";
 
 /** Writes payloads into a buffer that is used again. */
 export class PointMessageWriter {
-  readonly #sink = new ByteSink();
+  readonly #writer = new ByteSink();
 
   /** Valid until the next call. */
   write(identity: Uint8Array, point: Distribution): Uint8Array {
-    this.#sink.at = 0;
-    this.#sink.varint(identity.length);
-    this.#sink.copy(identity);
-    writeDistribution(this.#sink, point);
-    return this.#sink.bytes.subarray(0, this.#sink.at);
+    this.#writer.at = 0;
+    this.#writer.varint(identity.length);
+    this.#writer.copy(identity);
+    writeDistribution(this.#writer, point);
+    return this.#writer.bytes.subarray(0, this.#writer.at);
   }
 }
 

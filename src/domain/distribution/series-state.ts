@@ -11,13 +11,13 @@ export class StatePieces {
 
   /** A copy of what was there at the last look, once more would be too much for a piece. */
   *full(): Generator<Uint8Array> {
-    const { sink } = this;
-    if (sink.at > STATE_PIECE_BYTES_MAX && this.#end > 0) {
-      yield sink.bytes.slice(0, this.#end);
-      sink.bytes.copyWithin(0, this.#end, sink.at);
-      sink.at -= this.#end;
+    const { sink: writer } = this;
+    if (writer.at > STATE_PIECE_BYTES_MAX && this.#end > 0) {
+      yield writer.bytes.slice(0, this.#end);
+      writer.bytes.copyWithin(0, this.#end, writer.at);
+      writer.at -= this.#end;
     }
-    this.#end = sink.at;
+    this.#end = writer.at;
   }
 
   /** Last piece: what is left, if anything. */
@@ -37,12 +37,12 @@ export interface SeriesState {
 }
 
 /** Appends one series. */
-export function writeSeriesState(sink: ByteSink, { identity, newestMs, isTrimmed, points }: SeriesState): void {
-  sink.latin1(identity);
-  sink.varint(newestMs);
-  sink.varint(isTrimmed ? 1 : 0);
-  sink.varint(points.length);
-  for (const point of points) sink.latin1(point);
+export function writeSeriesState(writer: ByteSink, { identity, newestMs, isTrimmed, points }: SeriesState): void {
+  writer.latin1(identity);
+  writer.varint(newestMs);
+  writer.varint(isTrimmed ? 1 : 0);
+  writer.varint(points.length);
+  for (const point of points) writer.latin1(point);
 }
 
 /** Over what StatePieces made. It throws where the bytes end: the store's checksum guards against damage. */

@@ -121,7 +121,7 @@ export function forecastSeries(task: ForecastTask, { algorithm, level, range }: 
 function methodsFor(algorithm: ForecastAlgorithm, periods: readonly number[]): ForecastMethod[] {
   if (algorithm === "arima") return [arima];
   if (algorithm === "exponential_smoothing") return [dampedTrend, holtWinters];
-  const seasonal = [...periods.map((_, place) => seasonalNaive(place)), seasonalMean];
+  const seasonal = [...periods.map((_, index) => seasonalNaive(index)), seasonalMean];
   const flat = [dampedTrend, theta, arima, lagRegression].map(withoutSeasons);
   return [naive, ...seasonal, dampedTrend, theta, arima, lagRegression, ...(periods.length > 0 ? flat : [])];
 }
@@ -203,11 +203,11 @@ const naive: ForecastMethod = {
 };
 
 /** The last cycle of the period at this place of the task's list. */
-function seasonalNaive(place: number): ForecastMethod {
+function seasonalNaive(index: number): ForecastMethod {
   return {
-    name: `seasonal_naive_${place + 1}`,
+    name: `seasonal_naive_${index + 1}`,
     forecast({ values, periods, horizon }) {
-      const period = periods[place];
+      const period = periods[index];
       if (period === undefined || values.length < period) return undefined;
       return Float64Array.from({ length: horizon }, (_, step) => values[values.length - period + (step % period)] as number);
     },
@@ -286,9 +286,9 @@ function isotonic(values: Float64Array): Float64Array {
 function upperQuantile(ratios: readonly number[], level: number, independent: number): number {
   const sorted = [...ratios].sort((a, b) => a - b);
   const corrected = level * (1 + 1 / independent);
-  const place = Math.min(sorted.length - 1, Math.ceil(corrected * sorted.length) - 1);
+  const index = Math.min(sorted.length - 1, Math.ceil(corrected * sorted.length) - 1);
   const beyond = corrected > 1 ? corrected + 0.5 / independent : 1;
-  return (sorted[place] as number) * beyond;
+  return (sorted[index] as number) * beyond;
 }
 
 /** Forecasts of a method at each origin; a row is undefined where it could make none. */

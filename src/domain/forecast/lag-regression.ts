@@ -32,8 +32,8 @@ export const lagRegression: ForecastMethod = {
 /** Those lags for which there are rows enough, ascending. */
 function lagsFor(length: number, periods: readonly number[]): number[] {
   const lags = new Set(SHORT_LAGS);
-  for (const [place, period] of periods.entries()) {
-    const cycles = place === 0 ? CYCLES : CYCLES.slice(0, 2);
+  for (const [index, period] of periods.entries()) {
+    const cycles = index === 0 ? CYCLES : CYCLES.slice(0, 2);
     for (const cycle of cycles) for (const around of cycle === 1 ? AROUND : [0]) lags.add(cycle * period + around);
   }
   const ascending = [...lags].sort((a, b) => a - b);

@@ -23,11 +23,11 @@ export function simplexSearch(
     vertices.sort((a, b) => a.value - b.value);
     const [best, worst] = [vertices[0] as Vertex, vertices.at(-1) as Vertex];
     if (Math.abs(worst.value - best.value) <= 1e-10 * (Math.abs(best.value) + 1e-10)) break;
-    const kept = vertices.slice(0, -1);
-    const center = start.map((_, j) => kept.reduce((sum, { at }) => sum + (at[j] as number), 0) / kept.length);
+    const retained = vertices.slice(0, -1);
+    const center = start.map((_, j) => retained.reduce((sum, { at }) => sum + (at[j] as number), 0) / retained.length);
     const along = (weight: number) => measure(center.map((x, j) => x + weight * ((worst.at[j] as number) - x)));
-    const next = nextVertex(along, { best, second: kept.at(-1) as Vertex, worst });
-    vertices = next === undefined ? [best, ...shrunk(vertices, best, measure)] : [...kept, next];
+    const next = nextVertex(along, { best, second: retained.at(-1) as Vertex, worst });
+    vertices = next === undefined ? [best, ...shrunk(vertices, best, measure)] : [...retained, next];
   }
   return (vertices.reduce((a, b) => (b.value < a.value ? b : a)) as Vertex).at;
 }

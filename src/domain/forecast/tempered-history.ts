@@ -67,22 +67,22 @@ function fitOf(
 }
 
 /** Theil and Sen's line through values at 0, 1, ..., at a place; undefined for too few of them. */
-function lineAt(values: Float64Array, place: number): number | undefined {
+function lineAt(values: Float64Array, index: number): number | undefined {
   if (values.length < LINE) return undefined;
   const slopes: number[] = [];
   for (let i = 0; i < values.length; i++)
     for (let k = i + 1; k < values.length; k++) slopes.push(((values[k] as number) - (values[i] as number)) / (k - i));
   const slope = median(Float64Array.from(slopes));
-  return median(values.map((value, i) => value - slope * i)) + slope * place;
+  return median(values.map((value, i) => value - slope * i)) + slope * index;
 }
 
 /** Neighbours among ascending places, run by run. */
 function runsOf(places: readonly number[]): number[][] {
   const runs: number[][] = [];
-  for (const place of places) {
+  for (const index of places) {
     const last = runs.at(-1);
-    if (last !== undefined && last.at(-1) === place - 1) last.push(place);
-    else runs.push([place]);
+    if (last !== undefined && last.at(-1) === index - 1) last.push(index);
+    else runs.push([index]);
   }
   return runs;
 }

@@ -84,8 +84,8 @@ export class CsvHistory {
   }
 
   /** Takes a row, and gives back where the next one begins. */
-  #take(given: CsvRow, text: string, from: number): number {
-    const row = this.#judged(given, text, from);
+  #take(input: CsvRow, text: string, from: number): number {
+    const row = this.#judged(input, text, from);
     const line = this.#line;
     for (let at = text.indexOf("\n", from); at >= 0 && at < row.end; at = text.indexOf("\n", at + 1)) this.#line++;
     const at = () => `line ${line}`;
@@ -120,8 +120,8 @@ export class CsvHistory {
     } else if (value === undefined || !Number.isFinite(value))
       collector.refuse(at, "invalid_value", `value must be a finite number, got ${shown(cell("value"))}`);
     else {
-      const present = columns.attributes.filter(([place]) => cells[place] !== "");
-      const attributes = Object.fromEntries(present.map(([place, name]) => [name, cells[place] as string]));
+      const present = columns.attributes.filter(([index]) => cells[index] !== "");
+      const attributes = Object.fromEntries(present.map(([index, name]) => [name, cells[index] as string]));
       const series = collector.find({ serviceId: cell("service_id"), metricName: cell("metric_name"), attributes }, at, 1);
       if (series !== undefined) collector.add(series, timeMs, value, at);
     }
@@ -142,15 +142,15 @@ function readHeader(cells: readonly string[], line: number): Columns {
   const missing = REQUIRED.find((name) => !names.includes(name));
   if (missing !== undefined) fail(`does not name ${missing}`);
   const attributes = names
-    .map((name, place) => [place, name] as const)
+    .map((name, index) => [index, name] as const)
     .filter(([, name]) => !(REQUIRED as readonly string[]).includes(name));
   if (attributes.length > ATTRIBUTES_MAX) fail(`names ${attributes.length} attributes, at most ${ATTRIBUTES_MAX} are read`);
-  const place = (name: string) => names.indexOf(name);
+  const position = (name: string) => names.indexOf(name);
   const places = {
-    timestamp: place("timestamp"),
-    service_id: place("service_id"),
-    metric_name: place("metric_name"),
-    value: place("value"),
+    timestamp: position("timestamp"),
+    service_id: position("service_id"),
+    metric_name: position("metric_name"),
+    value: position("value"),
   };
   return { count: names.length, places, attributes };
 }

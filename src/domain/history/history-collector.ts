@@ -165,9 +165,9 @@ export function orderByTime(series: Pick<HistorySeries, "times" | "values" | "st
   for (let i = 1; i < length && isAscending; i++) isAscending = (times[i - 1] as number) < (times[i] as number);
   if (isAscending) return;
   const places = Uint32Array.from({ length }, (_, i) => i).sort((a, b) => (times[a] as number) - (times[b] as number) || a - b);
-  const kept = places.filter((place, i) => i === length - 1 || times[place] !== times[places[i + 1] as number]);
-  series.times = Float64Array.from(kept, (place) => times[place] as number);
-  series.values = Float64Array.from(kept, (place) => values[place] as number);
-  if (starts !== undefined) series.starts = Float64Array.from(kept, (place) => starts[place] as number);
-  series.length = kept.length;
+  const retained = places.filter((index, i) => i === length - 1 || times[index] !== times[places[i + 1] as number]);
+  series.times = Float64Array.from(retained, (index) => times[index] as number);
+  series.values = Float64Array.from(retained, (index) => values[index] as number);
+  if (starts !== undefined) series.starts = Float64Array.from(retained, (index) => starts[index] as number);
+  series.length = retained.length;
 }

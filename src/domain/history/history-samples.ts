@@ -23,11 +23,11 @@ export function readSamples(
   source: { readonly unitMs: TimeUnitMs; readonly place: string },
   collector: HistoryCollector,
 ): void {
-  const { unitMs, place } = source;
-  const series = collector.find(name, () => place, samples.length);
+  const { unitMs, place: key } = source;
+  const series = collector.find(name, () => key, samples.length);
   if (series === undefined) return;
   samples.forEach((sample, index) => {
-    const at = () => `${place}, sample ${index}`;
+    const at = () => `${key}, sample ${index}`;
     const [time, text, start] = Array.isArray(sample) ? (sample as unknown[]) : [];
     const value = numberOfJson(text);
     if (typeof time !== "number" || value === undefined) {

@@ -35,29 +35,29 @@ function errorOf({ errorType, error }: JsonObject): string {
   return parts.length === 0 ? "it does not say which" : parts.join(": ").slice(0, 200);
 }
 
-function readSeries(given: unknown, place: string, collector: HistoryCollector): void {
-  const at = () => place;
-  if (!isObject(given) || !Array.isArray(given.samples)) {
+function readSeries(input: unknown, key: string, collector: HistoryCollector): void {
+  const at = () => key;
+  if (!isObject(input) || !Array.isArray(input.samples)) {
     collector.refuse(at, "invalid_record", "must be an object with service_id, metric_name and samples");
     return;
   }
-  const { service_id: serviceId, metric_name: metricName, attributes = {}, kind } = given;
-  const scope = scopeOf(given.scope);
+  const { service_id: serviceId, metric_name: metricName, attributes = {}, kind } = input;
+  const scope = scopeOf(input.scope);
   if (!isObject(attributes) || (kind !== undefined && kind !== "gauge" && kind !== "counter")) {
-    collector.refuse(at, "invalid_record", 'attributes must be an object, kind "gauge" or "counter"', given.samples.length);
+    collector.refuse(at, "invalid_record", 'attributes must be an object, kind "gauge" or "counter"', input.samples.length);
     return;
   }
   const named = kind === "counter" ? { ...attributes, ...COUNTER } : attributes;
-  if (given.scope !== undefined && scope === undefined) {
-    collector.refuse(at, "invalid_record", "scope must be an object with the texts name and metric_name", given.samples.length);
+  if (input.scope !== undefined && scope === undefined) {
+    collector.refuse(at, "invalid_record", "scope must be an object with the texts name and metric_name", input.samples.length);
     return;
   }
   const name = { serviceId: serviceId as string, metricName: metricName as string, attributes: named as Attributes, scope };
-  readSamples(name, given.samples, { unitMs: 1, place }, collector);
+  readSamples(name, input.samples, { unitMs: 1, place: key }, collector);
 }
 
-function scopeOf(given: unknown): MetricScope | undefined {
-  if (!isObject(given)) return undefined;
-  const { name, metric_name: metricName } = given;
+function scopeOf(input: unknown): MetricScope | undefined {
+  if (!isObject(input)) return undefined;
+  const { name, metric_name: metricName } = input;
   return typeof name === "string" && typeof metricName === "string" && isName(metricName) ? { name, metricName } : undefined;
 }

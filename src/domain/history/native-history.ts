@@ -113,12 +113,12 @@ function exponentialOf({ count, sum, buckets }: AnsweredHistogram, scale: number
 function sideOf(buckets: readonly AnsweredBucket[]): ExponentialBuckets | undefined {
   const places = buckets.map((bucket) => (gridBucket(bucket) as GridBucket).k - 1);
   if (places.length === 0) return { offset: 0, counts: [] };
-  const offset = places.reduce((least, place) => Math.min(least, place));
-  const last = places.reduce((most, place) => Math.max(most, place));
+  const offset = places.reduce((least, index) => Math.min(least, index));
+  const last = places.reduce((most, index) => Math.max(most, index));
   if (last - offset >= BUCKETS_MAX) return undefined;
   const counts = new Array<number>(last - offset + 1).fill(0);
-  places.forEach((place, i) => {
-    counts[place - offset] = (counts[place - offset] as number) + (buckets[i] as AnsweredBucket).count;
+  places.forEach((index, i) => {
+    counts[index - offset] = (counts[index - offset] as number) + (buckets[i] as AnsweredBucket).count;
   });
   return { offset, counts };
 }
@@ -133,12 +133,12 @@ function explicitOnes(series: readonly AnsweredHistogram[]): Distribution[] | un
     }
   }
   const bounds = [...edges].sort((a, b) => a - b);
-  const places = new Map(bounds.map((bound, place) => [bound, place]));
+  const places = new Map(bounds.map((bound, index) => [bound, index]));
   return series.map(({ count, sum, buckets }) => {
     const bucketCounts = new Array<number>(bounds.length + 1).fill(0);
     for (const { upper, count: held } of buckets) {
-      const place = places.get(upper) ?? bounds.length;
-      bucketCounts[place] = (bucketCounts[place] as number) + held;
+      const index = places.get(upper) ?? bounds.length;
+      bucketCounts[index] = (bucketCounts[index] as number) + held;
     }
     return { ...EMPTY_DISTRIBUTION, kind: "explicit", count, sum, bounds, bucketCounts };
   });

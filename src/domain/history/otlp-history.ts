@@ -37,10 +37,10 @@ export function readOtlpHistory(document: object, collector: HistoryCollector): 
   const problem = requestProblem(document, METRIC_NAMES);
   if (problem !== undefined) throw new HistoryError("unprocessable", problem);
   const distributions = new Map<string, PlacedPoint[]>();
-  let place = 0;
+  let index = 0;
   let points = 0;
   for (const item of metricsOfJson(document)) {
-    const number = place++;
+    const number = index++;
     if (item.type === "damaged") collector.refuse(() => `point ${number}`, "invalid_record", item.item.message);
     else if (item.type === "number") addNumber(item.point, () => `point ${number} (${item.point.metricName})`, collector);
     else if (++points > collector.samplesMax) throw collector.tooMany();

@@ -32,21 +32,21 @@ export function readPrometheusHistory(result: readonly unknown[], collector: His
   const histograms = new Map<string, HistogramSeries>();
   let points = 0;
   result.forEach((one, index) => {
-    const place = `result ${index}`;
-    if (!isObject(one) || !isObject(one.metric)) return collector.refuse(() => place, "invalid_record", NO_SERIES);
+    const key = `result ${index}`;
+    if (!isObject(one) || !isObject(one.metric)) return collector.refuse(() => key, "invalid_record", NO_SERIES);
     const samples = listOf(one, "values", "value");
     const answered = listOf(one, "histograms", "histogram");
-    if (samples === undefined && answered === undefined) return collector.refuse(() => place, "invalid_record", NO_SERIES);
+    if (samples === undefined && answered === undefined) return collector.refuse(() => key, "invalid_record", NO_SERIES);
     const labels = Object.entries(one.metric);
     if (!labels.every(isTextLabel)) {
       const lost = (samples?.length ?? 0) + (answered?.length ?? 0);
-      return collector.refuse(() => place, "invalid_attributes", "a label's value is no text", lost);
+      return collector.refuse(() => key, "invalid_attributes", "a label's value is no text", lost);
     }
     points += answered?.length ?? 0;
     if (points > collector.samplesMax) throw collector.tooMany();
     const name = { ...nameOfLabels("", labels), serviceLabel: serviceLabelNumber(labels) };
-    if (samples !== undefined) readSamples(counted(name), samples, { unitMs: 1000, place }, collector);
-    if (answered !== undefined) placeHistograms(seriesOf(histograms, name).placed, answered, place, collector);
+    if (samples !== undefined) readSamples(counted(name), samples, { unitMs: 1000, place: key }, collector);
+    if (answered !== undefined) placeHistograms(seriesOf(histograms, name).placed, answered, key, collector);
   });
   for (const series of histograms.values()) addHistograms(series, collector);
 }
@@ -77,9 +77,9 @@ function seriesOf(histograms: Map<string, HistogramSeries>, { serviceId, metricN
   return made;
 }
 
-function placeHistograms(placed: PlacedHistogram[], answered: readonly unknown[], place: string, collector: HistoryCollector): void {
+function placeHistograms(placed: PlacedHistogram[], answered: readonly unknown[], key: string, collector: HistoryCollector): void {
   answered.forEach((item, index) => {
-    const at = () => `${place}, histogram ${index}`;
+    const at = () => `${key}, histogram ${index}`;
     const [time, content] = Array.isArray(item) ? (item as unknown[]) : [];
     const histogram = answeredHistogram(content);
     if (typeof time !== "number" || histogram === undefined) collector.refuse(at, "invalid_record", NO_HISTOGRAM);

@@ -29,12 +29,12 @@ export class ChunkBlockKernel {
 
   /** A BlockEncoder (domain/codec/chunk-block.ts). Its block is valid until the next call where the records lie in the engine's memory and the block fits there. */
   encode(records: ChunkRecords, headRoom: number): Uint8Array {
-    const { words, places, chunkBytes } = records;
+    const { words: slots, places, chunkBytes } = records;
     const most = headRoom + chunkBlockBytes(places.length, places.length, chunkBytes) + SLACK_BYTES;
-    if (words.buffer !== this.#bytes.buffer || most > CHUNK_BLOCK_BYTES || places.length > CHUNK_PLACES_MAX)
+    if (slots.buffer !== this.#bytes.buffer || most > CHUNK_BLOCK_BYTES || places.length > CHUNK_PLACES_MAX)
       return encodeChunkBlock(records, headRoom);
     this.#places.set(places);
-    const end = headRoom + this.#kernel.encodeChunkBlock(words.byteOffset, CHUNK_PLACES, places.length, CHUNK_BLOCK + headRoom);
+    const end = headRoom + this.#kernel.encodeChunkBlock(slots.byteOffset, CHUNK_PLACES, places.length, CHUNK_BLOCK + headRoom);
     this.#view.setUint32(end, crc32(this.#bytes.subarray(headRoom, end)), true);
     return this.#bytes.subarray(0, end + CB_CHECKSUM_BYTES);
   }

@@ -20,18 +20,18 @@ export interface ColdEntry {
 
 /** Appends an entry; `pack` appends the snapshot. */
 export function writeColdEntry(
-  sink: ByteSink,
+  writer: ByteSink,
   { serial, hash, identity }: Pick<ColdEntry, "serial" | "hash" | "identity">,
   pack: () => void,
 ): void {
-  const from = sink.at;
-  sink.u32(serial);
-  sink.u32(0);
-  sink.copy(hash);
-  sink.u32(identity.length);
-  sink.copy(identity);
+  const from = writer.at;
+  writer.u32(serial);
+  writer.u32(0);
+  writer.copy(hash);
+  writer.u32(identity.length);
+  writer.copy(identity);
   pack();
-  sink.view.setUint32(from + 4, sink.at - from - HEADER_BYTES, true);
+  writer.view.setUint32(from + 4, writer.at - from - HEADER_BYTES, true);
 }
 
 /** Walks entries. Throws when the bytes end within one. */

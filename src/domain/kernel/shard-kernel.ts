@@ -356,8 +356,8 @@ export class ShardKernel {
   }
 
   /** Appends everything of a stream that matters to verdicts to come, without its identity, tenant and partition (stream-snapshot.ts). */
-  pack(slot: number, sink: ByteSink): void {
-    this.#packer.pack(slot, sink);
+  pack(slot: number, writer: ByteSink): void {
+    this.#packer.pack(slot, writer);
   }
 
   /** Puts the snapshot at the cursor into a slot that has just been created; false when the bytes are none of ours. */

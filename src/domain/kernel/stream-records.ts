@@ -183,7 +183,7 @@ export class StreamRecords {
     const anchor = this.view.getFloat64(this.address(slot) + SR_ANCHOR, true);
     if (unchunked === 0 || unchunked > count || Number.isNaN(anchor) || Object.is(anchor, 0)) return 0;
     into[0] = anchor;
-    const intervalMs = this.view.getUint32(this.intervalsAddress(slot) + 4 * this.#place(slot, count - unchunked), true);
+    const intervalMs = this.view.getUint32(this.intervalsAddress(slot) + 4 * this.#index(slot, count - unchunked), true);
     return intervalMs === 0 ? 0 : this.unchunkedFromMs(slot) - intervalMs;
   }
 
@@ -284,16 +284,16 @@ export class StreamRecords {
     const count = this.view.getUint32(at + SR_COUNT, true);
     const valuesAt = this.valuesAddress(slot);
     const intervalsAt = this.intervalsAddress(slot);
-    let place = this.view.getUint32(at + SR_HEAD, true);
+    let index = this.view.getUint32(at + SR_HEAD, true);
     let time = this.view.getFloat64(at + SR_LAST_TIME, true);
     let start = WINDOW_MAX;
     for (let looked = 0; looked < count && time > sinceMs; looked++) {
-      place = (place === 0 ? WINDOW_MAX : place) - 1;
+      index = (index === 0 ? WINDOW_MAX : index) - 1;
       if (time <= untilMs) {
         times[--start] = time;
-        values[start] = this.view.getFloat64(valuesAt + 8 * place, true);
+        values[start] = this.view.getFloat64(valuesAt + 8 * index, true);
       }
-      time -= this.view.getUint32(intervalsAt + 4 * place, true);
+      time -= this.view.getUint32(intervalsAt + 4 * index, true);
     }
     times.copyWithin(0, start, WINDOW_MAX);
     values.copyWithin(0, start, WINDOW_MAX);
@@ -406,7 +406,7 @@ export class StreamRecords {
     return Array.from({ length: count }, (_, i) => ({
       time: this.#times[i] as number,
       value: this.#values[i] as number,
-      masked: this.isMasked(slot, this.#place(slot, i)),
+      masked: this.isMasked(slot, this.#index(slot, i)),
     }));
   }
 
@@ -438,15 +438,15 @@ export class StreamRecords {
   #replaceAt(slot: number, index: number, value: number, chunked: boolean): Correction {
     if (this.#values[index] === value) return { result: "duplicate", chunked, value };
     const at = this.address(slot);
-    const place = this.#place(slot, index);
-    this.view.setFloat64(this.valuesAddress(slot) + 8 * place, value, true);
+    const position = this.#index(slot, index);
+    this.view.setFloat64(this.valuesAddress(slot) + 8 * position, value, true);
     if (index === this.count(slot) - 1) this.view.setFloat64(at + SR_LAST_VALUE, value, true);
     this.#recompute(slot);
     return { result: "stored", chunked, value };
   }
 
   /** Place in the ring of the index-th value by time. */
-  #place(slot: number, index: number): number {
+  #index(slot: number, index: number): number {
     const at = this.address(slot);
     return (this.view.getUint32(at + SR_HEAD, true) + WINDOW_MAX - this.view.getUint32(at + SR_COUNT, true) + index) % WINDOW_MAX;
   }
@@ -455,37 +455,37 @@ export class StreamRecords {
   #insertAt(slot: number, index: number, timeMs: number, value: number): void {
     const at = this.address(slot);
     const count = this.count(slot);
-    for (let i = 0; i < count; i++) this.#masked[i] = this.isMasked(slot, this.#place(slot, i)) ? 1 : 0;
+    for (let i = 0; i < count; i++) this.#masked[i] = this.isMasked(slot, this.#index(slot, i)) ? 1 : 0;
     for (const array of [this.#times, this.#values, this.#masked]) array.copyWithin(index + 1, index, count);
     this.#times[index] = timeMs;
     this.#values[index] = value;
     this.#masked[index] = 0;
-    const firstInterval = this.view.getUint32(this.intervalsAddress(slot) + 4 * this.#place(slot, 0), true);
+    const firstInterval = this.view.getUint32(this.intervalsAddress(slot) + 4 * this.#index(slot, 0), true);
     const dropped = count === WINDOW_MAX ? 1 : 0;
     if (dropped === 0) {
       this.view.setUint32(at + SR_COUNT, count + 1, true);
       this.view.setUint32(at + SR_HEAD, (this.view.getUint32(at + SR_HEAD, true) + 1) % WINDOW_MAX, true);
     }
-    for (let i = dropped; i <= count; i++) this.#write(slot, this.#place(slot, i - dropped), i, firstInterval);
+    for (let i = dropped; i <= count; i++) this.#write(slot, this.#index(slot, i - dropped), i, firstInterval);
     this.view.setFloat64(at + SR_SAMPLES, this.samples(slot) + 1, true);
     this.#recompute(slot);
   }
 
-  #write(slot: number, place: number, index: number, firstInterval: number): void {
+  #write(slot: number, position: number, index: number, firstInterval: number): void {
     const interval = index === 0 ? firstInterval : (this.#times[index] as number) - (this.#times[index - 1] as number);
-    this.view.setFloat64(this.valuesAddress(slot) + 8 * place, this.#values[index] as number, true);
-    this.view.setUint32(this.intervalsAddress(slot) + 4 * place, Math.min(interval, INTERVAL_MAX), true);
-    this.setMasked(slot, place, this.#masked[index] === 1);
+    this.view.setFloat64(this.valuesAddress(slot) + 8 * position, this.#values[index] as number, true);
+    this.view.setUint32(this.intervalsAddress(slot) + 4 * position, Math.min(interval, INTERVAL_MAX), true);
+    this.setMasked(slot, position, this.#masked[index] === 1);
   }
 
   /** Whether a place of the ring counts clamped. */
-  isMasked(slot: number, place: number): boolean {
-    return ((this.view.getUint8(this.address(slot) + SR_MASK + (place >> 3)) >> (place & 7)) & 1) === 1;
+  isMasked(slot: number, index: number): boolean {
+    return ((this.view.getUint8(this.address(slot) + SR_MASK + (index >> 3)) >> (index & 7)) & 1) === 1;
   }
 
-  setMasked(slot: number, place: number, masked: boolean): void {
-    const at = this.address(slot) + SR_MASK + (place >> 3);
-    const bit = 1 << (place & 7);
+  setMasked(slot: number, index: number, masked: boolean): void {
+    const at = this.address(slot) + SR_MASK + (index >> 3);
+    const bit = 1 << (index & 7);
     const byte = this.view.getUint8(at);
     this.view.setUint8(at, masked ? byte | bit : byte & ~bit);
   }

@@ -88,7 +88,7 @@ export class SnapshotReader {
     for (let index = 0; index < WORDS.length; index++) {
       if (((present >>> index) & 1) === 0) continue;
       if (cursor.at + WORD_BYTES > cursor.end) return false;
-      const to = headerPlace(WORDS[index] as number);
+      const to = headerIndex(WORDS[index] as number);
       for (let i = 0; i < WORD_BYTES; i++) this.#bytes[to + i] = cursor.bytes[cursor.at + i] as number;
       cursor.at += WORD_BYTES;
     }
@@ -97,7 +97,7 @@ export class SnapshotReader {
 }
 
 /** The peaks, and the word after them, stand behind the header. */
-function headerPlace(at: number): number {
+function headerIndex(at: number): number {
   if (at === SR_BEYOND_SINCE) return SR_STATE_BYTES + WORD_BYTES;
   return at === SR_PEAK_HIGH ? SR_STATE_BYTES : at;
 }
@@ -115,7 +115,7 @@ export class StreamPacker {
   readonly #records: StreamRecords;
   readonly #kernel: RingPacker;
   readonly #memory: Uint8Array;
-  readonly #words: Uint32Array;
+  readonly #slots: Uint32Array;
   readonly #mask = new Uint32Array(MASK_BYTES / 4);
 
   constructor(records: StreamRecords, kernel: RingPacker) {
@@ -123,49 +123,49 @@ export class StreamPacker {
     this.#records = records;
     this.#kernel = kernel;
     this.#memory = new Uint8Array(buffer);
-    this.#words = new Uint32Array(buffer);
+    this.#slots = new Uint32Array(buffer);
   }
 
   /** Appends the snapshot of a slot; its identity, tenant and partition are the caller's. */
-  pack(slot: number, sink: ByteSink): void {
+  pack(slot: number, writer: ByteSink): void {
     const count = this.#records.count(slot);
-    sink.reserve(SNAPSHOT_BYTES_MAX);
-    sink.bytes[sink.at++] = count;
-    this.#packWords(slot, count, sink);
+    writer.reserve(SNAPSHOT_BYTES_MAX);
+    writer.bytes[writer.at++] = count;
+    this.#packWords(slot, count, writer);
     if (count === 0) return;
     const bytes = this.#kernel.packRing(slot, SCRATCH);
-    sink.copy(this.#memory.subarray(SCRATCH, SCRATCH + bytes));
+    writer.copy(this.#memory.subarray(SCRATCH, SCRATCH + bytes));
   }
 
-  #packWords(slot: number, count: number, sink: ByteSink): void {
+  #packWords(slot: number, count: number, writer: ByteSink): void {
     const at = this.#records.address(slot);
-    const presentAt = sink.at;
-    sink.at += PRESENT_BYTES;
+    const presentAt = writer.at;
+    writer.at += PRESENT_BYTES;
     let present = 0;
     this.#rotateMask(slot, count);
     for (let index = 0; index < WORDS.length; index++) {
       const offset = WORDS[index] as number;
       if (offset === SR_BEYOND_SINCE && count <= FIRST_MAX) continue;
       const inMask = offset >= SR_MASK && offset < SR_MASK + MASK_BYTES;
-      const source = inMask ? this.#mask : this.#words;
+      const source = inMask ? this.#mask : this.#slots;
       const word = (inMask ? offset - SR_MASK : at + offset) >>> 2;
       const low = source[word] as number;
       const high = (source[word + 1] as number) & (offset === FLAGS_WORD ? ~FLAG_PROFILE_MASK : -1);
       if ((low | high) === 0) continue;
       present |= 1 << index;
-      sink.view.setUint32(sink.at, low, true);
-      sink.view.setUint32(sink.at + 4, high, true);
-      sink.at += WORD_BYTES;
+      writer.view.setUint32(writer.at, low, true);
+      writer.view.setUint32(writer.at + 4, high, true);
+      writer.at += WORD_BYTES;
     }
-    for (let i = 0; i < PRESENT_BYTES; i++) sink.bytes[presentAt + i] = present >>> (8 * i);
+    for (let i = 0; i < PRESENT_BYTES; i++) writer.bytes[presentAt + i] = present >>> (8 * i);
   }
 
   /** Fills #mask: bit i for the i-th value from the oldest. Masked values are rare. */
   #rotateMask(slot: number, count: number): void {
     const word = (this.#records.address(slot) + SR_MASK) >>> 2;
-    const words = this.#words;
+    const slots = this.#slots;
     this.#mask.fill(0);
-    if (((words[word] as number) | (words[word + 1] as number) | (words[word + 2] as number) | (words[word + 3] as number)) === 0) return;
+    if (((slots[word] as number) | (slots[word + 1] as number) | (slots[word + 2] as number) | (slots[word + 3] as number)) === 0) return;
     const oldest = this.#oldest(slot, count);
     for (let i = 0; i < count; i++) {
       if (this.#records.isMasked(slot, (oldest + i) % WINDOW_MAX)) this.#mask[i >>> 5] = (this.#mask[i >>> 5] as number) | (1 << (i & 31));
@@ -173,7 +173,7 @@ export class StreamPacker {
   }
 
   #oldest(slot: number, count: number): number {
-    const head = this.#words[(this.#records.address(slot) + SR_HEAD) >>> 2] as number;
+    const head = this.#slots[(this.#records.address(slot) + SR_HEAD) >>> 2] as number;
     return (head + WINDOW_MAX - count) % WINDOW_MAX;
   }
 

@@ -1,6 +1,6 @@
 // Counts of the last twenty minutes, by minute: 40 bytes.
 
-import { MINUTES_KEPT } from "../window/window-time.ts";
+import { MINUTES_RETAINED } from "../window/window-time.ts";
 
 const COUNT_MAX = 0xffff;
 
@@ -13,15 +13,15 @@ export interface EvidenceMinutes {
 }
 
 export class MinuteCounts {
-  readonly #counts = new Uint16Array(MINUTES_KEPT);
+  readonly #counts = new Uint16Array(MINUTES_RETAINED);
   /** The newest minute that was counted; since 1970. */
   #newest = 0;
 
   /** Adds to a minute; one that is too old is passed over. */
   add(minute: number, count: number): void {
-    if (minute <= this.#newest - MINUTES_KEPT) return;
+    if (minute <= this.#newest - MINUTES_RETAINED) return;
     this.#moveTo(minute);
-    const at = minute % MINUTES_KEPT;
+    const at = minute % MINUTES_RETAINED;
     this.#counts[at] = Math.min(COUNT_MAX, this.#counts[at]! + count);
   }
 
@@ -32,13 +32,13 @@ export class MinuteCounts {
 
   /** Count of a minute. */
   of(minute: number): number {
-    return minute > this.#newest || minute <= this.#newest - MINUTES_KEPT ? 0 : this.#counts[minute % MINUTES_KEPT]!;
+    return minute > this.#newest || minute <= this.#newest - MINUTES_RETAINED ? 0 : this.#counts[minute % MINUTES_RETAINED]!;
   }
 
   #moveTo(minute: number): void {
     if (minute <= this.#newest) return;
-    const stale = Math.min(MINUTES_KEPT, minute - this.#newest);
-    for (let i = 0; i < stale; i++) this.#counts[(minute - i) % MINUTES_KEPT] = 0;
+    const stale = Math.min(MINUTES_RETAINED, minute - this.#newest);
+    for (let i = 0; i < stale; i++) this.#counts[(minute - i) % MINUTES_RETAINED] = 0;
     this.#newest = minute;
   }
 }

@@ -48,9 +48,9 @@ function attachmentOf(message: AlertMessage, chart: string | null): ChatBody["at
   // Each part is cut before it is put together: a cut within an escape or a link would show as garbage. What one line leaves, those behind it may have.
   const details = [...detailLines(message), timesLine(message)];
   let text = `*${linked}*`;
-  for (const [place, line] of details.entries()) {
+  for (const [index, line] of details.entries()) {
     const left = CHAT_CHARACTERS_MAX - text.length;
-    text += `\n${cutEscaped(line, Math.floor(left / (details.length - place)) - 1)}`;
+    text += `\n${cutEscaped(line, Math.floor(left / (details.length - index)) - 1)}`;
   }
   const color = message.kind === "resolved" ? COLOURS.resolved : COLOURS[message.severity];
   const picture = chart === null ? [] : [{ type: "image" as const, image_url: chart, alt_text: CHART_TEXT }];

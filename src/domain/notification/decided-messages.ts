@@ -27,8 +27,8 @@ export interface MessageFacts {
 /** Messages that a transaction has decided on, in their order. */
 export function decidedMessages(step: AlertStep, facts: MessageFacts): AlertMessage[] {
   const known = knownHistory(step.before, step.after);
-  return step.after.history.flatMap((change, place) => {
-    const kind = known.has(change) ? undefined : kindOf(step, change, place);
+  return step.after.history.flatMap((change, index) => {
+    const kind = known.has(change) ? undefined : kindOf(step, change, index);
     return kind === undefined ? [] : messageOf(step.after, kind, change, facts);
   });
 }
@@ -39,11 +39,11 @@ export function causeMessage(alert: Alert, cause: string, atMs: number, facts: M
   return { ...messageOf(alert, "cause", change, facts), cause };
 }
 
-function kindOf({ after, renews }: AlertStep, change: AlertChange, place: number): MessageKind | undefined {
+function kindOf({ after, renews }: AlertStep, change: AlertChange, index: number): MessageKind | undefined {
   if (change.kind === "acknowledged" || change.kind === "resolved") return change.kind;
   if (change.kind === "worse" || change.kind === "member_ended") return change.note === null ? undefined : "updated";
-  if (change.kind === "updated") return change.note !== null || after.history[place - 1]?.kind === "raised" ? "updated" : undefined;
-  return change.kind === "paged" ? pageKind(after.history.slice(0, place), renews) : undefined;
+  if (change.kind === "updated") return change.note !== null || after.history[index - 1]?.kind === "raised" ? "updated" : undefined;
+  return change.kind === "paged" ? pageKind(after.history.slice(0, index), renews) : undefined;
 }
 
 /**

@@ -25,11 +25,11 @@ export function parseNotifyLimits(text: string): NotifyLimits | string {
   const limits: Record<Notifier, number> = { ...NOTIFY_LIMITS_INITIAL };
   for (const entry of text.split(",").map((part) => part.trim())) {
     if (entry === "") continue;
-    const [name = "", given = ""] = entry.split("=").map((part) => part.trim());
-    const value = given === "" ? Number.NaN : Number(given);
+    const [name = "", input = ""] = entry.split("=").map((part) => part.trim());
+    const value = input === "" ? Number.NaN : Number(input);
     if (!Object.hasOwn(limits, name)) return `"${name}" is no notifier; give chat, pager, email or oncall`;
     if (!(value >= LIMIT_LEAST && value <= LIMIT_MOST))
-      return `${name} must be a number from ${LIMIT_LEAST} to ${LIMIT_MOST}, not "${given}"`;
+      return `${name} must be a number from ${LIMIT_LEAST} to ${LIMIT_MOST}, not "${input}"`;
     limits[name as Notifier] = value;
   }
   return limits;

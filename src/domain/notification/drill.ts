@@ -51,15 +51,15 @@ export function drillEnvironment(id: string): string {
 /** Quiet values and the spike behind them, the last at `nowMs`. */
 export function drillRecords(environment: string, nowMs: number): DrillRecord[] {
   const count = DRILL_QUIET_VALUES + DRILL_SPIKE_VALUES;
-  return Array.from({ length: count }, (_, place) => {
-    const timeMs = nowMs - (count - 1 - place) * DRILL_VALUE_INTERVAL_MS;
-    return recordOf(environment, timeMs, place < DRILL_QUIET_VALUES ? quiet(place) : SPIKE);
+  return Array.from({ length: count }, (_, index) => {
+    const timeMs = nowMs - (count - 1 - index) * DRILL_VALUE_INTERVAL_MS;
+    return recordOf(environment, timeMs, index < DRILL_QUIET_VALUES ? quiet(index) : SPIKE);
   });
 }
 
 /** Quiet values again, a millisecond apart, the first behind `nowMs`. */
 export function calmRecords(environment: string, nowMs: number): DrillRecord[] {
-  return Array.from({ length: DRILL_CALM_VALUES }, (_, place) => recordOf(environment, nowMs + 1 + place, quiet(place)));
+  return Array.from({ length: DRILL_CALM_VALUES }, (_, index) => recordOf(environment, nowMs + 1 + index, quiet(index)));
 }
 
 /** The first stage that failed; undefined where all have passed. */
@@ -69,10 +69,10 @@ export function failedStage({ stages }: Pick<Drill, "stages">): DrillStageName |
 
 /** Stages of a drill: those passed, and what ended it where not all are. */
 export function stagesOf(passedMs: readonly number[], endedMs: number): DrillStage[] {
-  return DRILL_STAGES.map((stage, place): DrillStage => {
-    const afterMs = passedMs[place];
+  return DRILL_STAGES.map((stage, index): DrillStage => {
+    const afterMs = passedMs[index];
     if (afterMs !== undefined) return { stage, state: "passed", afterMs };
-    return place === passedMs.length ? { stage, state: "failed", afterMs: endedMs } : { stage, state: "not_reached", afterMs: null };
+    return index === passedMs.length ? { stage, state: "failed", afterMs: endedMs } : { stage, state: "not_reached", afterMs: null };
   });
 }
 
@@ -82,6 +82,6 @@ function recordOf(environment: string, timeMs: number, value: number): DrillReco
 }
 
 /** Within 1 % of each other. */
-function quiet(place: number): number {
-  return QUIET + ((place * 7) % 11) / 10;
+function quiet(index: number): number {
+  return QUIET + ((index * 7) % 11) / 10;
 }

@@ -76,30 +76,30 @@ function failedMatcherOf(rule: RoutingRule, subject: RoutingSubject): FailedMatc
 /** Whether the whole text matches. At most the product of both lengths: 1 KiB by 1 KiB, 1 ms. */
 export function globMatches(glob: string, text: string): boolean {
   let at = 0;
-  let place = 0;
+  let index = 0;
   let star = -1; // place of the last `*`
   let retryAt = 0; // where the text goes on when that star takes one character more
   while (at < text.length) {
-    const sign = glob[place];
+    const sign = glob[index];
     if (sign === "*") {
-      star = place++;
+      star = index++;
       retryAt = at;
     } else if (sign === "?") {
-      place += 1;
+      index += 1;
       at = behind(text, at);
-    } else if (place < glob.length && sign === text[at]) {
-      place += 1;
+    } else if (index < glob.length && sign === text[at]) {
+      index += 1;
       at += 1;
     } else if (star >= 0) {
-      place = star + 1;
+      index = star + 1;
       retryAt = behind(text, retryAt);
       at = retryAt;
     } else {
       return false;
     }
   }
-  while (glob[place] === "*") place += 1;
-  return place === glob.length;
+  while (glob[index] === "*") index += 1;
+  return index === glob.length;
 }
 
 /** The place behind a character, which two surrogates are one of. */

@@ -19,7 +19,7 @@ export function catchAllRule(
   settings: DestinationSettings,
   tenant: string,
   edit: CatchAllEdit | undefined,
-  given: readonly string[] | null,
+  input: readonly string[] | null,
 ): RoutingRule {
   return {
     id: CATCH_ALL_ID,
@@ -30,15 +30,15 @@ export function catchAllRule(
     severity: null,
     source: null,
     environment: null,
-    channels: edit?.channels ?? ownedChannels(settings, tenant, given) ?? defaultChannels(settings, tenant).map(channelText),
+    channels: edit?.channels ?? ownedChannels(settings, tenant, input) ?? defaultChannels(settings, tenant).map(channelText),
     createdAtMs: 0,
   };
 }
 
 /** Addresses and teams of the setting are the operator's, the tenant `default`'s; of names others have those that are configured for them. */
-function ownedChannels(settings: DestinationSettings, tenant: string, given: readonly string[] | null): readonly string[] | null {
-  if (given === null || tenant === DEFAULT_TENANT) return given;
-  return given.filter((text) => {
+function ownedChannels(settings: DestinationSettings, tenant: string, input: readonly string[] | null): readonly string[] | null {
+  if (input === null || tenant === DEFAULT_TENANT) return input;
+  return input.filter((text) => {
     const channel = parseChannel(text);
     if (typeof channel === "string" || channel.notifier === "email" || channel.notifier === "oncall") return false;
     const { destination, fallback } = resolveChannel(settings, tenant, channel);

@@ -27,26 +27,26 @@ export function* logsOfJson(body: unknown, prefixes = false): Generator<LogItem>
   }
 }
 
-function readLog({ given, attributes, loss, source }: AttributedItem): OtlpLog {
+function readLog({ given: input, attributes, loss, source }: AttributedItem): OtlpLog {
   const { serviceId, environment, resourceAttributes, resourceRefusal } = source;
   const [ownMs, observedMs] = [
-    millisecondsOf(given.timeUnixNano, "timeUnixNano"),
-    millisecondsOf(given.observedTimeUnixNano, "observedTimeUnixNano"),
+    millisecondsOf(input.timeUnixNano, "timeUnixNano"),
+    millisecondsOf(input.observedTimeUnixNano, "observedTimeUnixNano"),
   ];
   return {
     serviceId,
     environment,
     timeMs: ownMs || observedMs,
-    nanoseconds: nanosecondsBehind(ownMs > 0 ? given.timeUnixNano : given.observedTimeUnixNano),
-    severityNumber: severityOf(given.severityNumber),
-    severityText: textOf(given.severityText, "severityText"),
-    body: bodyText(anyValueOf(given.body)),
+    nanoseconds: nanosecondsBehind(ownMs > 0 ? input.timeUnixNano : input.observedTimeUnixNano),
+    severityNumber: severityOf(input.severityNumber),
+    severityText: textOf(input.severityText, "severityText"),
+    body: bodyText(anyValueOf(input.body)),
     attributes,
     resourceAttributes,
     loss,
-    traceId: traceIdOf(idOf(given.traceId, "traceId")),
-    spanId: spanIdOf(idOf(given.spanId, "spanId")),
-    eventName: textOf(given.eventName, "eventName"),
+    traceId: traceIdOf(idOf(input.traceId, "traceId")),
+    spanId: spanIdOf(idOf(input.spanId, "spanId")),
+    eventName: textOf(input.eventName, "eventName"),
     resourceRefusal,
   };
 }

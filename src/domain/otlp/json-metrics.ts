@@ -74,13 +74,13 @@ function readMetric(
   source: OtlpSource,
   scope: string,
 ): (SourcedMetric & { readonly points: readonly unknown[] }) | undefined {
-  const given = objectOf(item, "a metric");
-  const kind = KINDS.find((each) => given[each] !== undefined && given[each] !== null);
+  const input = objectOf(item, "a metric");
+  const kind = KINDS.find((each) => input[each] !== undefined && input[each] !== null);
   if (kind === undefined) return undefined;
-  const data = objectOf(given[kind], kind);
+  const data = objectOf(input[kind], kind);
   const temporality = enumOf(data.aggregationTemporality, "aggregationTemporality", "AGGREGATION_TEMPORALITY_", TEMPORALITIES);
-  const unit = typeof given.unit === "string" ? given.unit : "";
-  const [name, points] = [textOf(given.name, "name"), listOf(data.dataPoints, "dataPoints")];
+  const unit = typeof input.unit === "string" ? input.unit : "";
+  const [name, points] = [textOf(input.name, "name"), listOf(data.dataPoints, "dataPoints")];
   return { source, name, unit, scope, kind, data, temporality, points };
 }
 
@@ -98,12 +98,12 @@ function* pointsOf(metric: SourcedMetric & { readonly points: readonly unknown[]
   const { source, name: metricName, unit, scope, kind } = metric;
   const of = { source, metricName, unit, scope };
   const head = numberHead(of, kind === "sum" && metric.data.isMonotonic === true, metric.temporality === CUMULATIVE);
-  for (const given of metric.points) {
+  for (const input of metric.points) {
     if (isNumber) {
-      const point = attempt(() => readNumberPoint(given, head));
+      const point = attempt(() => readNumberPoint(input, head));
       yield typeof point === "string" ? { type: "damaged", item: { message: point } } : { type: "number", point };
     } else {
-      const point = attempt(() => readDistribution(given, metric));
+      const point = attempt(() => readDistribution(input, metric));
       yield typeof point === "string"
         ? { type: "damaged", item: { message: point } }
         : { type: "distribution", point, head: { ...of, type: kind === "summary" ? "summary" : "histogram" } };
@@ -112,33 +112,33 @@ function* pointsOf(metric: SourcedMetric & { readonly points: readonly unknown[]
 }
 
 function readNumberPoint(item: unknown, head: NumberHead): NumberPoint {
-  const given = objectOf(item, "a data point");
-  const spelling = given.attributes === undefined ? "[]" : JSON.stringify(given.attributes);
+  const input = objectOf(item, "a data point");
+  const spelling = input.attributes === undefined ? "[]" : JSON.stringify(input.attributes);
   return {
     ...head,
-    value: pointValue(given),
-    hasValue: (given.asDouble ?? given.asInt ?? null) !== null,
-    isStale: isNoRecordedValue(given),
-    timeMs: millisecondsOf(given.timeUnixNano, "timeUnixNano"),
-    startMs: millisecondsOf(given.startTimeUnixNano, "startTimeUnixNano"),
+    value: pointValue(input),
+    hasValue: (input.asDouble ?? input.asInt ?? null) !== null,
+    isStale: isNoRecordedValue(input),
+    timeMs: millisecondsOf(input.timeUnixNano, "timeUnixNano"),
+    startMs: millisecondsOf(input.startTimeUnixNano, "startTimeUnixNano"),
     spelling,
-    attributes: () => identityAttributes(head.source, ownAttributes(given)),
+    attributes: () => identityAttributes(head.source, ownAttributes(input)),
   };
 }
 
-function pointValue(given: JsonObject): number {
-  if (given.asDouble !== undefined && given.asDouble !== null) return numberOf(given.asDouble, "asDouble");
-  if (given.asInt !== undefined && given.asInt !== null) return numberOf(given.asInt, "asInt");
+function pointValue(input: JsonObject): number {
+  if (input.asDouble !== undefined && input.asDouble !== null) return numberOf(input.asDouble, "asDouble");
+  if (input.asInt !== undefined && input.asInt !== null) return numberOf(input.asInt, "asInt");
   return Number.NaN;
 }
 
-function isNoRecordedValue(given: JsonObject): boolean {
-  return (countOf(given.flags, "flags") & NO_RECORDED_VALUE) !== 0;
+function isNoRecordedValue(input: JsonObject): boolean {
+  return (countOf(input.flags, "flags") & NO_RECORDED_VALUE) !== 0;
 }
 
-function ownAttributes(given: JsonObject): AttributeMap {
+function ownAttributes(input: JsonObject): AttributeMap {
   const attributes: AttributeMap = {};
-  addAttributes(given.attributes, attributes);
+  addAttributes(input.attributes, attributes);
   return attributes;
 }
 
@@ -154,21 +154,21 @@ function numbersOf(value: unknown, field: string): number[] {
 
 function bucketsOf(value: unknown, field: string): ExponentialBuckets {
   if (value === undefined || value === null) return { offset: 0, counts: [] };
-  const given = objectOf(value, field);
-  return { offset: countOf(given.offset, "offset"), counts: numbersOf(given.bucketCounts, "bucketCounts") };
+  const input = objectOf(value, field);
+  return { offset: countOf(input.offset, "offset"), counts: numbersOf(input.bucketCounts, "bucketCounts") };
 }
 
 function quantilesOf(value: unknown): Array<{ quantile: number; value: number }> {
   const list = listOf(value, "quantileValues");
   if (list.length > BUCKETS_MAX) throw new JsonItemError(`quantileValues may have ${BUCKETS_MAX} entries, got ${list.length}`);
   return list.map((each) => {
-    const given = objectOf(each, "a quantile");
-    return { quantile: countOf(given.quantile, "quantile"), value: countOf(given.value, "value") };
+    const input = objectOf(each, "a quantile");
+    return { quantile: countOf(input.quantile, "quantile"), value: countOf(input.value, "value") };
   });
 }
 
 function readDistribution(item: unknown, { source, name, kind, temporality }: SourcedMetric): DistributionPoint {
-  const given = objectOf(item, "a data point");
+  const input = objectOf(item, "a data point");
   if (kind !== "summary" && temporality !== DELTA && temporality !== CUMULATIVE) throw new JsonItemError(temporalityProblem(temporality));
   const isExplicit = kind === "histogram";
   const isExponential = kind === "exponentialHistogram";
@@ -176,23 +176,23 @@ function readDistribution(item: unknown, { source, name, kind, temporality }: So
     serviceId: source.serviceId,
     environment: source.environment,
     metricName: name,
-    attributes: identityAttributes(source, ownAttributes(given)) as Attributes,
+    attributes: identityAttributes(source, ownAttributes(input)) as Attributes,
     temporality: temporality === DELTA ? "delta" : "cumulative",
-    timeMs: millisecondsOf(given.timeUnixNano, "timeUnixNano"),
-    startMs: millisecondsOf(given.startTimeUnixNano, "startTimeUnixNano"),
+    timeMs: millisecondsOf(input.timeUnixNano, "timeUnixNano"),
+    startMs: millisecondsOf(input.startTimeUnixNano, "startTimeUnixNano"),
     kind: isExplicit ? "explicit" : isExponential ? "exponential" : "summary",
-    count: countOf(given.count, "count"),
-    sum: optionalOf(given.sum, "sum"),
-    min: optionalOf(given.min, "min"),
-    max: optionalOf(given.max, "max"),
-    bounds: isExplicit ? numbersOf(given.explicitBounds, "explicitBounds") : [],
-    bucketCounts: isExplicit ? numbersOf(given.bucketCounts, "bucketCounts") : [],
-    scale: isExponential ? countOf(given.scale, "scale") : 0,
-    zeroCount: isExponential ? countOf(given.zeroCount, "zeroCount") : 0,
-    zeroThreshold: isExponential ? countOf(given.zeroThreshold, "zeroThreshold") : 0,
-    positive: bucketsOf(isExponential ? given.positive : undefined, "positive"),
-    negative: bucketsOf(isExponential ? given.negative : undefined, "negative"),
-    quantiles: kind === "summary" ? quantilesOf(given.quantileValues) : [],
-    isStale: isNoRecordedValue(given),
+    count: countOf(input.count, "count"),
+    sum: optionalOf(input.sum, "sum"),
+    min: optionalOf(input.min, "min"),
+    max: optionalOf(input.max, "max"),
+    bounds: isExplicit ? numbersOf(input.explicitBounds, "explicitBounds") : [],
+    bucketCounts: isExplicit ? numbersOf(input.bucketCounts, "bucketCounts") : [],
+    scale: isExponential ? countOf(input.scale, "scale") : 0,
+    zeroCount: isExponential ? countOf(input.zeroCount, "zeroCount") : 0,
+    zeroThreshold: isExponential ? countOf(input.zeroThreshold, "zeroThreshold") : 0,
+    positive: bucketsOf(isExponential ? input.positive : undefined, "positive"),
+    negative: bucketsOf(isExponential ? input.negative : undefined, "negative"),
+    quantiles: kind === "summary" ? quantilesOf(input.quantileValues) : [],
+    isStale: isNoRecordedValue(input),
   };
 }

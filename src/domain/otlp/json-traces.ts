@@ -15,19 +15,19 @@ export function* spansOfJson(body: unknown, prefixes = false): Generator<SpanIte
   }
 }
 
-function readSpan({ given, attributes, loss, source }: AttributedItem): OtlpSpan {
+function readSpan({ given: input, attributes, loss, source }: AttributedItem): OtlpSpan {
   const { serviceId, environment, resourceAttributes, resourceRefusal } = source;
   return {
     serviceId,
     environment,
-    traceId: idOf(given.traceId, "traceId"),
-    spanId: idOf(given.spanId, "spanId"),
-    parentSpanId: idOf(given.parentSpanId, "parentSpanId"),
-    name: textOf(given.name, "name"),
-    kind: enumOf(given.kind, "kind", "SPAN_KIND_", KINDS),
-    startMs: fractionalMillisecondsOf(given.startTimeUnixNano, "startTimeUnixNano"),
-    endMs: fractionalMillisecondsOf(given.endTimeUnixNano, "endTimeUnixNano"),
-    statusCode: isObject(given.status) ? enumOf(given.status.code, "status.code", "STATUS_CODE_", CODES) : 0,
+    traceId: idOf(input.traceId, "traceId"),
+    spanId: idOf(input.spanId, "spanId"),
+    parentSpanId: idOf(input.parentSpanId, "parentSpanId"),
+    name: textOf(input.name, "name"),
+    kind: enumOf(input.kind, "kind", "SPAN_KIND_", KINDS),
+    startMs: fractionalMillisecondsOf(input.startTimeUnixNano, "startTimeUnixNano"),
+    endMs: fractionalMillisecondsOf(input.endTimeUnixNano, "endTimeUnixNano"),
+    statusCode: isObject(input.status) ? enumOf(input.status.code, "status.code", "STATUS_CODE_", CODES) : 0,
     attributes,
     resourceAttributes,
     loss,

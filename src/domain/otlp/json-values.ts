@@ -86,11 +86,11 @@ export function idOf(value: unknown, field: string): string {
 /** Adds attributes [{key, value: AnyValue}]. */
 export function addAttributes(value: unknown, into: AttributeMap, depth = 0): void {
   for (const attribute of listOf(value, "attributes")) {
-    const { key, value: given } = objectOf(attribute, "an attribute");
+    const { key, value: input } = objectOf(attribute, "an attribute");
     const name = textOf(key, "the key of an attribute");
-    const value = anyValueOf(given, depth);
+    const value = anyValueOf(input, depth);
     const isName = typeof value === "string" && NAMING_ATTRIBUTES.has(name);
-    setMember(into, name, isName ? (((given as JsonObject).stringValue as string) ?? value) : value);
+    setMember(into, name, isName ? (((input as JsonObject).stringValue as string) ?? value) : value);
   }
 }
 
@@ -98,18 +98,18 @@ export function addAttributes(value: unknown, into: AttributeMap, depth = 0): vo
 export function anyValueOf(value: unknown, depth = 0): AttributeValue {
   if (value === undefined || value === null) return null;
   if (depth >= ANY_VALUE_DEPTH_MAX) throw new JsonItemError(`an attribute's value nests more than ${ANY_VALUE_DEPTH_MAX} levels`);
-  const given = objectOf(value, "the value of an attribute");
-  if (isGiven(given.stringValue)) return textOf(given.stringValue, "stringValue").toWellFormed();
-  if (isGiven(given.intValue)) return integerOf(given.intValue);
-  if (isGiven(given.doubleValue)) return doubleAttribute(numberOf(given.doubleValue, "doubleValue"));
-  if (isGiven(given.boolValue)) return given.boolValue === true || given.boolValue === "true";
-  if (isGiven(given.arrayValue)) return arrayOf(given.arrayValue, depth + 1);
-  if (isGiven(given.kvlistValue)) {
+  const input = objectOf(value, "the value of an attribute");
+  if (isGiven(input.stringValue)) return textOf(input.stringValue, "stringValue").toWellFormed();
+  if (isGiven(input.intValue)) return integerOf(input.intValue);
+  if (isGiven(input.doubleValue)) return doubleAttribute(numberOf(input.doubleValue, "doubleValue"));
+  if (isGiven(input.boolValue)) return input.boolValue === true || input.boolValue === "true";
+  if (isGiven(input.arrayValue)) return arrayOf(input.arrayValue, depth + 1);
+  if (isGiven(input.kvlistValue)) {
     const list: AttributeMap = {};
-    addAttributes(objectOf(given.kvlistValue, "kvlistValue").values, list, depth + 1);
+    addAttributes(objectOf(input.kvlistValue, "kvlistValue").values, list, depth + 1);
     return list;
   }
-  return isGiven(given.bytesValue) ? textOf(given.bytesValue, "bytesValue").toWellFormed() : null;
+  return isGiven(input.bytesValue) ? textOf(input.bytesValue, "bytesValue").toWellFormed() : null;
 }
 
 /** Whether a member is there: null is as good as absent (https://protobuf.dev/programming-guides/json/). */
@@ -191,21 +191,21 @@ export function* readItems<T extends object>(
 }
 
 function attributedItem(item: unknown, what: string, source: OtlpSource): AttributedItem {
-  const given = objectOf(item, what);
+  const input = objectOf(item, what);
   const own: AttributeMap = {};
-  addAttributes(given.attributes, own);
-  const { attributes, loss } = keptAttributes(own, countOf(given.droppedAttributesCount, "droppedAttributesCount"));
-  return { given, attributes, loss: addLoss(source.loss, loss), source };
+  addAttributes(input.attributes, own);
+  const { attributes, loss } = keptAttributes(own, countOf(input.droppedAttributesCount, "droppedAttributesCount"));
+  return { given: input, attributes, loss: addLoss(source.loss, loss), source };
 }
 
 /** The source that a decoded Resource describes, without the attributes that cannot be read: they are no fault of its items; what is wrong with it when it is none. */
 export function sourceOfJson(resource: unknown, prefixes: boolean): OtlpSource | string {
   return attempt(() => {
     if (!isGiven(resource)) return sourceOf({}, 0, prefixes);
-    const given = objectOf(resource, "resource");
+    const input = objectOf(resource, "resource");
     const attributes: AttributeMap = {};
-    let dropped = countOf(given.droppedAttributesCount, "droppedAttributesCount");
-    for (const attribute of listOf(given.attributes, "attributes")) {
+    let dropped = countOf(input.droppedAttributesCount, "droppedAttributesCount");
+    for (const attribute of listOf(input.attributes, "attributes")) {
       if (attempt(() => addAttributes([attribute], attributes)) !== undefined) dropped++;
     }
     return sourceOf(attributes, dropped, prefixes);

@@ -19,28 +19,28 @@ function textOf(attributes: Attributes, name: string): string {
 const RESOURCE_DROPPED_COUNT = "resource.dropped_attributes_count";
 
 /** The service of a resource; `prefixes`: as namespace/name where it has a namespace, as Prometheus' job is (OTEL_SERVICE_NAMESPACE). */
-function serviceOf(given: Attributes, prefixes: boolean): string {
-  const [name, namespace] = [textOf(given, "service.name") || UNKNOWN_SERVICE, textOf(given, "service.namespace")];
+function serviceOf(input: Attributes, prefixes: boolean): string {
+  const [name, namespace] = [textOf(input, "service.name") || UNKNOWN_SERVICE, textOf(input, "service.namespace")];
   return prefixes && namespace !== "" ? `${namespace}/${name}` : name;
 }
 
 /** Reads the attributes of a resource, of which its sender has dropped `dropped` more. */
-export function sourceOf(given: Attributes, dropped = 0, prefixes = false): OtlpSource {
+export function sourceOf(input: Attributes, dropped = 0, prefixes = false): OtlpSource {
   const bounds = { countName: RESOURCE_DROPPED_COUNT, bytesMax: RESOURCE_ATTRIBUTES_BYTES_MAX };
-  const { attributes: resourceAttributes, loss } = keptAttributes(given, dropped, bounds);
-  const environmentName = environmentAttribute(given);
-  const instanceName = INSTANCE_NAMES.find((name) => textOf(given, name) !== "");
+  const { attributes: resourceAttributes, loss } = keptAttributes(input, dropped, bounds);
+  const environmentName = environmentAttribute(input);
+  const instanceName = INSTANCE_NAMES.find((name) => textOf(input, name) !== "");
   const identity: Record<string, AttributeValue> = {};
   for (const name of [instanceName, environmentName])
-    if (name !== undefined) setMember(identity, name, ownMember(given, name) as AttributeValue);
-  const serviceId = serviceOf(given, prefixes);
+    if (name !== undefined) setMember(identity, name, ownMember(input, name) as AttributeValue);
+  const serviceId = serviceOf(input, prefixes);
   return {
     serviceId,
-    environment: environmentName === undefined ? "" : textOf(given, environmentName),
+    environment: environmentName === undefined ? "" : textOf(input, environmentName),
     identity,
     resourceAttributes,
     loss,
-    resourceRefusal: refuseSource(serviceId, environmentName, given),
+    resourceRefusal: refuseSource(serviceId, environmentName, input),
   };
 }
 

@@ -106,9 +106,9 @@ type Scale = (value: number) => number;
 
 function drawBand(raster: Raster, points: readonly PicturePoint[], x: Scale, y: Scale): void {
   const gapMs = gapOf(points);
-  for (const [place, { atMs, lower, upper }] of points.entries()) {
+  for (const [index, { atMs, lower, upper }] of points.entries()) {
     if (lower === null || upper === null) continue;
-    const next = points[place + 1];
+    const next = points[index + 1];
     const isJoined = next !== undefined && next.atMs - atMs <= gapMs;
     for (let at = x(atMs); at <= x(isJoined ? next.atMs : atMs); at++) {
       if (at >= AREA.left && at <= AREA.right) raster.column(at, Math.max(AREA.top, y(upper)), Math.min(AREA.bottom, y(lower)), INK.band);
@@ -129,14 +129,14 @@ function drawLine(raster: Raster, points: readonly PicturePoint[], x: Scale, y: 
 
 /** Longest time between two points that are joined: some usual distances, by the median. */
 function gapOf(points: readonly PicturePoint[]): number {
-  const steps = points.slice(1).map(({ atMs }, place) => atMs - (points[place] as PicturePoint).atMs);
+  const steps = points.slice(1).map(({ atMs }, index) => atMs - (points[index] as PicturePoint).atMs);
   steps.sort((a, b) => a - b);
   return GAP_FACTOR * (steps[steps.length >> 1] ?? 0);
 }
 
 function drawAxes(raster: Raster, { least, most, step }: ValueScale, range: Pick<SeriesPicture, "fromMs" | "toMs">, x: Scale, y: Scale) {
-  for (let place = 0; least + place * step <= most + step / 2; place++) {
-    const value = least + place * step;
+  for (let index = 0; least + index * step <= most + step / 2; index++) {
+    const value = least + index * step;
     raster.row(y(value), AREA.left, AREA.right, INK.grid);
     raster.text(AREA.left - 6, y(value) - 3, numberText(value, step), INK.text, "right");
   }

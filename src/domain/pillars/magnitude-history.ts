@@ -25,7 +25,7 @@ const HEADER_BYTES = 1 + 8 + 8 + 1;
 /** History of one pillar value. */
 export class MagnitudeHistory {
   /** Counts of each slot's day by bin; behind them the days themselves, two words each. One array: there are 10,000 histories, and a collection asks for each. */
-  readonly #words = new Uint16Array(DAYS * BINS + 2 * DAYS);
+  readonly #slots = new Uint16Array(DAYS * BINS + 2 * DAYS);
   #firstMs = 0;
   #lastMs = 0;
 
@@ -49,22 +49,22 @@ export class MagnitudeHistory {
     const slot = day % DAYS;
     if (this.#day(slot) !== day) {
       this.#setDay(slot, day);
-      this.#words.fill(0, slot * BINS, (slot + 1) * BINS);
+      this.#slots.fill(0, slot * BINS, (slot + 1) * BINS);
     }
     const at = slot * BINS + Math.floor(placeOf(magnitude));
-    this.#words[at] = Math.min(COUNT_MAX, (this.#words[at] as number) + 1);
+    this.#slots[at] = Math.min(COUNT_MAX, (this.#slots[at] as number) + 1);
   }
 
   /** Days since 1970 of what a slot counts; NO_DAY where it counts nothing. */
   #day(slot: number): number {
     const at = DAYS * BINS + 2 * slot;
-    return (this.#words[at] as number) * 0x10000 + (this.#words[at + 1] as number) - 1;
+    return (this.#slots[at] as number) * 0x10000 + (this.#slots[at + 1] as number) - 1;
   }
 
   #setDay(slot: number, day: number): void {
     const at = DAYS * BINS + 2 * slot;
-    this.#words[at] = (day + 1) >>> 16;
-    this.#words[at + 1] = day + 1;
+    this.#slots[at] = (day + 1) >>> 16;
+    this.#slots[at + 1] = day + 1;
   }
 
   /** The clock was wrong, or is: what it saw of days to come goes, or nothing would be observed until then. */
@@ -82,13 +82,13 @@ export class MagnitudeHistory {
 
   /** Probability that a window of the last seven days is at least as large, in (0, 1]; 1 without any. */
   tail(magnitude: number, nowMs: number): number {
-    const place = placeOf(magnitude);
-    const bin = Math.floor(place);
+    const index = placeOf(magnitude);
+    const bin = Math.floor(index);
     const above = this.#countWithin(bin + 1, BINS, nowMs);
     const within = this.#countWithin(bin, bin + 1, nowMs);
     const below = this.#countWithin(0, bin, nowMs);
     // Spread evenly over an inner bin; all of an outer one counts.
-    const share = bin === 0 || bin === BINS - 1 ? 1 : bin + 1 - place;
+    const share = bin === 0 || bin === BINS - 1 ? 1 : bin + 1 - index;
     return ((above + share * within) / WINDOW_MINUTES + 1) / ((above + within + below) / WINDOW_MINUTES + 1);
   }
 
@@ -99,7 +99,7 @@ export class MagnitudeHistory {
     for (let slot = 0; slot < DAYS; slot++) {
       const day = this.#day(slot);
       if (day < 0 || day <= today - DAYS) continue;
-      for (let i = from; i < to; i++) count += this.#words[slot * BINS + i] as number;
+      for (let i = from; i < to; i++) count += this.#slots[slot * BINS + i] as number;
     }
     return count;
   }
@@ -121,7 +121,7 @@ export class MagnitudeHistory {
       const binsAt = at + 4;
       at += 5;
       for (let bin = 0; bin < BINS; bin++) {
-        const count = this.#words[slot * BINS + bin] as number;
+        const count = this.#slots[slot * BINS + bin] as number;
         if (count === 0) continue;
         view.setUint8(at, bin);
         view.setUint16(at + 1, count);
@@ -148,7 +148,7 @@ export class MagnitudeHistory {
       history.#setDay(slot, day);
       const bins = view.getUint8(at + 4);
       at += 5;
-      for (let i = 0; i < bins; i++, at += 3) history.#words[slot * BINS + view.getUint8(at)] = view.getUint16(at + 1);
+      for (let i = 0; i < bins; i++, at += 3) history.#slots[slot * BINS + view.getUint8(at)] = view.getUint16(at + 1);
     }
     return history;
   }

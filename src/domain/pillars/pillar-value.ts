@@ -107,12 +107,12 @@ export class PillarValue {
       if (!Number.isNaN(deviation)) pull += deviation * (this.#counts[i] as number);
     }
     const numbers = this.#counts;
-    let place = this.#drivers;
-    while (place > 0 && (numbers[PULLS_AT + place - 1] as number) < pull) place--;
-    if (place === DRIVERS) return;
-    for (const from of [MEMBERS_AT, PULLS_AT]) numbers.copyWithin(from + place + 1, from + place, from + DRIVERS - 1);
-    numbers[MEMBERS_AT + place] = member;
-    numbers[PULLS_AT + place] = pull;
+    let index = this.#drivers;
+    while (index > 0 && (numbers[PULLS_AT + index - 1] as number) < pull) index--;
+    if (index === DRIVERS) return;
+    for (const from of [MEMBERS_AT, PULLS_AT]) numbers.copyWithin(from + index + 1, from + index, from + DRIVERS - 1);
+    numbers[MEMBERS_AT + index] = member;
+    numbers[PULLS_AT + index] = pull;
     this.#drivers = Math.min(DRIVERS, this.#drivers + 1);
   }
 

@@ -62,7 +62,7 @@ function outlookOf(
   const spread = Math.max(MAD_TO_SD * mad, SPREAD_MIN * Math.abs(median), 1e-9);
   const edge = (step: number, side: -1 | 1) => median + season(values.length + step) + side * threshold * spread;
   const z = normalQuantile(Math.log(1 - LEVEL));
-  let [best, lead, isAbove, place] = [0, -1, true, lateSteps];
+  let [best, lead, isAbove, index] = [0, -1, true, lateSteps];
   for (let step = lateSteps; step < lateSteps + steps; step++) {
     const mean = forecast.mean[step] as number;
     const sigma = Math.max(((forecast.upper[step] as number) - (forecast.lower[step] as number)) / (2 * z), spread * 1e-3);
@@ -70,10 +70,10 @@ function outlookOf(
     const below = normalShare((edge(step, -1) - mean) / sigma);
     const share = Math.max(above, below);
     if (share >= CONFIDENCE_SURE && lead < 0) lead = step;
-    if (share > best) [best, isAbove, place] = [share, above >= below, step];
+    if (share > best) [best, isAbove, index] = [share, above >= below, step];
   }
   if (best < CONFIDENCE_MIN) return undefined;
-  const at = lead < 0 ? place : lead;
+  const at = lead < 0 ? index : lead;
   return {
     metricName,
     confidence: best,

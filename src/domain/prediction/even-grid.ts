@@ -28,19 +28,19 @@ export function evenGrid(
   }
   const steps = [...sums.keys()].sort((a, b) => a - b);
   const first = lastWithoutGap(steps);
-  const kept = steps.slice(first);
-  if (kept.length === 0) return { startMs: fromMs, values: new Float64Array(0), filled: 0 };
-  const begin = kept[0] as number;
-  const grid = new Float64Array((kept.at(-1) as number) - begin + 1);
+  const retained = steps.slice(first);
+  if (retained.length === 0) return { startMs: fromMs, values: new Float64Array(0), filled: 0 };
+  const begin = retained[0] as number;
+  const grid = new Float64Array((retained.at(-1) as number) - begin + 1);
   let before = begin;
-  for (const step of kept) {
+  for (const step of retained) {
     const { sum, count } = sums.get(step) as { sum: number; count: number };
     grid[step - begin] = sum / count;
     const from = grid[before - begin] as number;
     for (let gap = before + 1; gap < step; gap++) grid[gap - begin] = from + ((sum / count - from) * (gap - before)) / (step - before);
     before = step;
   }
-  return { startMs: begin * stepMs, values: grid, filled: kept.length };
+  return { startMs: begin * stepMs, values: grid, filled: retained.length };
 }
 
 /** Index of the first step behind the last long gap. */

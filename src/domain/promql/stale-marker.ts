@@ -6,13 +6,13 @@ const LOW_WORD = 2;
 /** Whether a value is a stale marker. */
 export function isStale(values: Float64Array, index: number): boolean {
   if (!Number.isNaN(values[index] as number)) return false;
-  const words = new Uint32Array(values.buffer, values.byteOffset + index * 8, 2);
-  return words[0] === LOW_WORD && words[1] === HIGH_WORD;
+  const slots = new Uint32Array(values.buffer, values.byteOffset + index * 8, 2);
+  return slots[0] === LOW_WORD && slots[1] === HIGH_WORD;
 }
 
 /** Writes a stale marker. */
 export function markStale(values: Float64Array, index: number): void {
-  const words = new Uint32Array(values.buffer, values.byteOffset + index * 8, 2);
-  words[0] = LOW_WORD;
-  words[1] = HIGH_WORD;
+  const slots = new Uint32Array(values.buffer, values.byteOffset + index * 8, 2);
+  slots[0] = LOW_WORD;
+  slots[1] = HIGH_WORD;
 }

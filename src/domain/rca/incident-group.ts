@@ -42,7 +42,7 @@ export interface RunningIncident extends IncidentTraits {
 }
 
 /** State of an incident that is not over, by its stored report. */
-export interface KeptIncident {
+export interface RetainedIncident {
   readonly first: IncidentAnomaly;
   readonly onsetMs: number;
   readonly openedAtMs: number;
@@ -107,8 +107,8 @@ export class RunningIncidents {
    * Takes an anomaly in: the incident that evidence joins it with, or that it begins. Where a tenant has its share of incidents it is undefined: the anomaly waits for
    * room, and joins nothing by its time.
    */
-  take(given: IncidentAnomaly, nowMs: number): { readonly incident: RunningIncident; readonly isNew: boolean } | undefined {
-    const anomaly = { ...given, startedAtMs: Math.max(given.startedAtMs, nowMs - ONSET_AGE_MS_MAX) };
+  take(input: IncidentAnomaly, nowMs: number): { readonly incident: RunningIncident; readonly isNew: boolean } | undefined {
+    const anomaly = { ...input, startedAtMs: Math.max(input.startedAtMs, nowMs - ONSET_AGE_MS_MAX) };
     const taken = this.#takeNow(anomaly, nowMs);
     if (taken === undefined && !this.#waiting.add(anomaly, nowMs)) this.#dropped++;
     return taken;
@@ -136,7 +136,7 @@ export class RunningIncidents {
   }
 
   /** Goes on with an incident after a restart; not where there is no room. */
-  restore({ first, members, services, ...stored }: KeptIncident, nowMs: number): void {
+  restore({ first, members, services, ...stored }: RetainedIncident, nowMs: number): void {
     if (!this.#limits.shares.take(first.tenant)) return;
     const { membersMax } = this.#limits;
     this.#add({

@@ -50,9 +50,9 @@ type LinesEvidence = Pick<IncidentEvidence, "lines" | "operations" | "calls">;
 export function lineFindings(evidence: LinesEvidence): LineFinding[] {
   const groups = groupsOf(evidence.lines);
   const writers = new Map<string, Set<string>>();
-  for (const { place, serviceId } of groups) {
-    const services = writers.get(place);
-    if (services === undefined) writers.set(place, new Set([serviceId]));
+  for (const { place: key, serviceId } of groups) {
+    const services = writers.get(key);
+    if (services === undefined) writers.set(key, new Set([serviceId]));
     else services.add(serviceId);
   }
   const loads = loadsOf(evidence, groups);

@@ -1,7 +1,7 @@
 // The departure of a series with a short history: how far the median of what came since has shifted from that of what was before, in robust standard deviations.
 // No outlier moves it, and no bound makes two large ones equal; but a short peak is not seen, so where history is long the largest deviation counts (departure.ts).
 // About 2 us for 60 values.
-import { selectPlace } from "../../core/collections/selection.ts";
+import { selectIndex } from "../../core/collections/selection.ts";
 import { SD_MIN } from "../../core/layout/sd-floors.ts";
 import { MAD_TO_SD, SD_PER_MEAN_DEVIATION } from "../detection/robust.ts";
 import type { Departure } from "./evidence.ts";
@@ -37,16 +37,16 @@ export function medianShift(past: Float64Array, now: Float64Array): Departure | 
   // What grows is further on in the later half.
   const inLaterHalf = copyKnown(now, now.length >> 1, work) || copyKnown(now, 0, work);
   if (inLaterHalf === 0) return undefined;
-  const later = selectPlace(work, inLaterHalf, inLaterHalf >> 1);
+  const later = selectIndex(work, inLaterHalf, inLaterHalf >> 1);
   for (let i = 0; i < count; i++) work[i] = before[i]!;
-  const centre = selectPlace(work, count, count >> 1);
+  const centre = selectIndex(work, count, count >> 1);
   let deviations = 0;
   for (let i = 0; i < count; i++) {
     work[i] = Math.abs(before[i]! - centre);
     deviations += work[i]!;
   }
   const meanDeviation = deviations / count;
-  const mad = selectPlace(work, count, count >> 1);
+  const mad = selectIndex(work, count, count >> 1);
   const isConstant = meanDeviation <= SD_MIN;
   const spread = mad > 0 ? MAD_TO_SD * mad : SD_PER_MEAN_DEVIATION * meanDeviation;
   const scale = Math.max(spread, SD_MIN, SHIFT_SD_RELATIVE_MIN * Math.abs(centre));

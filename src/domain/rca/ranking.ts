@@ -71,8 +71,8 @@ export interface Ranking {
 }
 
 /** Candidates, the likeliest first; services that nothing speaks for are left out. */
-export function rankServices(given: IncidentEvidence): Ranking {
-  const { evidence, peers } = withPeers(given);
+export function rankServices(input: IncidentEvidence): Ranking {
+  const { evidence, peers } = withPeers(input);
   const tied = nodeTies(evidence);
   const metrics = metricsView(evidence, peers, tied);
   const lines = lineFindings(evidence);

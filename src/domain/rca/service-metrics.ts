@@ -6,7 +6,7 @@
 //   explained           symptoms that its callers show with it
 //
 // What half of all services have is no departure of one. The same sum of the windows before says how large it gets without an incident.
-import { selectPlace } from "../../core/collections/selection.ts";
+import { selectIndex } from "../../core/collections/selection.ts";
 import { familyOfMetric } from "../series/metric-family.ts";
 import { joinedWith } from "../topology/reach.ts";
 import { waitShares } from "./callee-waits.ts";
@@ -159,7 +159,7 @@ export function metricsView(
   const now = services.reduce((most, { total }) => Math.max(most, total), 0);
   const tops = Array.from({ length: table.windows - 1 }, (_, i) => topOf(table, neighbours, symptom, i + 1));
   const reached = tops.filter((top) => top >= now).length;
-  const usual = tops.length === 0 ? 0 : selectPlace(Float64Array.from(tops), tops.length, Math.floor(USUAL_SHARE * (tops.length - 1)));
+  const usual = tops.length === 0 ? 0 : selectIndex(Float64Array.from(tops), tops.length, Math.floor(USUAL_SHARE * (tops.length - 1)));
   const usualTop = Math.max(USUAL_MIN, usual);
   // Of fewer windows no share is small enough: what none of them comes near is unusual all the same.
   const isFarAbove = tops.length < TAIL_WINDOWS_MIN && reached === 0 && now >= FAR_ABOVE * usualTop;

@@ -51,36 +51,36 @@ export class SimilarIncidents {
   }
 
   /** Replaces one. */
-  put(place: number, signature: IncidentSignature): void {
-    const at = place * SIGNATURE_LENGTH;
+  put(index: number, signature: IncidentSignature): void {
+    const at = index * SIGNATURE_LENGTH;
     for (let i = 0; i < SIGNATURE_LENGTH; i++) this.#bytes[at + i] = Math.round(SCALE * (signature[i] ?? 0) * weightRoots[i]!);
   }
 
   /** The nearest, nearest first; places for which `isLeftOut` is true are no answer. */
-  nearest(signature: IncidentSignature, count: number, isLeftOut: (place: number) => boolean): SimilarIncident[] {
+  nearest(signature: IncidentSignature, count: number, isLeftOut: (index: number) => boolean): SimilarIncident[] {
     const wanted = new Float64Array(SIGNATURE_LENGTH);
     for (let i = 0; i < SIGNATURE_LENGTH; i++) wanted[i] = Math.round(SCALE * (signature[i] ?? 0) * weightRoots[i]!);
     const best: Array<{ place: number; distance: number }> = [];
     let limit = Number.POSITIVE_INFINITY;
-    for (let place = 0; place < this.#count; place++) {
-      const distance = distanceTo(this.#bytes, place * SIGNATURE_LENGTH, wanted, limit);
-      if (distance >= limit || isLeftOut(place)) continue;
-      best.push({ place, distance });
+    for (let index = 0; index < this.#count; index++) {
+      const distance = distanceTo(this.#bytes, index * SIGNATURE_LENGTH, wanted, limit);
+      if (distance >= limit || isLeftOut(index)) continue;
+      best.push({ place: index, distance });
       best.sort((a, b) => a.distance - b.distance || a.place - b.place);
       if (best.length > count) best.pop();
       if (best.length === count) limit = best[count - 1]!.distance;
     }
-    return best.map(({ place, distance }) => ({
-      place,
+    return best.map(({ place: index, distance }) => ({
+      place: index,
       similarity: 1 / (1 + Math.sqrt(distance) / SCALE),
-      why: this.#common(place, signature),
+      why: this.#common(index, signature),
     }));
   }
 
-  #common(place: number, signature: IncidentSignature): string[] {
+  #common(index: number, signature: IncidentSignature): string[] {
     const both: Array<readonly [least: number, meaning: string]> = [];
     for (let i = 0; i < SIGNATURE_LENGTH; i++) {
-      const other = this.#bytes[place * SIGNATURE_LENGTH + i]! / (SCALE * weightRoots[i]!);
+      const other = this.#bytes[index * SIGNATURE_LENGTH + i]! / (SCALE * weightRoots[i]!);
       const least = Math.min(other, signature[i] ?? 0);
       if (least >= COMMON_MIN) both.push([least, signatureMeanings[i] ?? ""]);
     }

@@ -133,14 +133,14 @@ function customCounts(message: Message): number[] {
   const places = message.customValues.length + 1;
   if (places > NATIVE_BUCKETS_MAX) throw new NativeHistogramError(`it has ${places} buckets; ${NATIVE_BUCKETS_MAX} are taken`);
   if (first < 0 || first + counts.length > places) throw new NativeHistogramError(`its buckets go beyond its ${places - 1} custom values`);
-  return Array.from({ length: places }, (_, place) => counts[place - first] ?? 0);
+  return Array.from({ length: places }, (_, index) => counts[index - first] ?? 0);
 }
 
 /** Counts from the first bucket to the last, gaps as 0; integers come as differences from bucket to bucket. */
 function bucketCounts({ spans, deltas, counts: floats }: SentBuckets): { first: number; counts: number[] } {
-  const given = spans.reduce((sum, { length }) => sum + length, 0);
+  const input = spans.reduce((sum, { length }) => sum + length, 0);
   const reported = Math.max(deltas.length, floats.length);
-  if (given !== reported) throw new NativeHistogramError(`its spans have ${given} buckets, but ${reported} counts are given`);
+  if (input !== reported) throw new NativeHistogramError(`its spans have ${input} buckets, but ${reported} counts are given`);
   const first = spans[0]?.offset ?? 0;
   const counts: number[] = [];
   let next = 0;

@@ -19,8 +19,8 @@ export interface SampleProblem {
 export const LABELS_NOT_UTF8: SampleProblem = { reason: "invalid_attributes", message: "the labels of a series are not valid UTF-8" };
 
 /** Error of the labels of a series. A label without a value is none. */
-export function labelProblem(given: Labels): SampleProblem | undefined {
-  const labels = given.filter(([, value]) => value !== "");
+export function labelProblem(input: Labels): SampleProblem | undefined {
+  const labels = input.filter(([, value]) => value !== "");
   if (labels.length > ATTRIBUTES_MAX + 1) {
     return { reason: "invalid_attributes", message: `a series may have ${ATTRIBUTES_MAX} labels, got ${labels.length}` };
   }

@@ -9,7 +9,7 @@
  *    .  crc32 u32 of everything before
  */
 
-import { firstPlace } from "../../core/collections/sorted-search.ts";
+import { firstIndex } from "../../core/collections/sorted-search.ts";
 import { crc32 } from "../../core/hashing/crc32.ts";
 import { STREAM_ID_BYTES } from "../codec/chunk-block.ts";
 import { compareKeys } from "../codec/key.ts";
@@ -110,6 +110,6 @@ export class RollupBlock {
   }
 
   #lowerBound(streamId: Uint8Array): number {
-    return firstPlace(0, this.count, (index) => compareKeys(this.#streamId(index), streamId) < 0);
+    return firstIndex(0, this.count, (index) => compareKeys(this.#streamId(index), streamId) < 0);
   }
 }

@@ -118,8 +118,8 @@ export function currentStep({ steps }: Pick<Execution, "steps">): number {
 }
 
 /** Whether a step needs an approval: its own, or the first one's for the whole run. */
-export function needsApproval({ approvalRequired, steps }: Runbook, place: number): boolean {
-  return steps[place]?.approvalRequired === true || (place === 0 && approvalRequired);
+export function needsApproval({ approvalRequired, steps }: Runbook, index: number): boolean {
+  return steps[index]?.approvalRequired === true || (index === 0 && approvalRequired);
 }
 
 /** The run as far as it goes without anything being done, and what it needs then. */
@@ -130,76 +130,76 @@ export function advanced(execution: Execution, nowMs: number): { readonly execut
     return nowMs < untilMs ? waits(execution, untilMs) : waits(ended(execution, "expired", "nobody approved it within 24 hours", nowMs));
   }
   if (execution.state !== "running") return waits(execution);
-  const place = currentStep(execution);
-  if (place < 0) return waits(ended(execution, "succeeded", null, nowMs));
-  const step = execution.runbook.steps[place] as RunbookStep;
-  const run = execution.steps[place] as StepRun;
-  if (run.decision === null && needsApproval(execution.runbook, place)) {
-    const waiting = withStep({ ...execution, state: "pending_approval", waitingSinceMs: nowMs }, place, { state: "pending_approval" });
+  const index = currentStep(execution);
+  if (index < 0) return waits(ended(execution, "succeeded", null, nowMs));
+  const step = execution.runbook.steps[index] as RunbookStep;
+  const run = execution.steps[index] as StepRun;
+  if (run.decision === null && needsApproval(execution.runbook, index)) {
+    const waiting = withStep({ ...execution, state: "pending_approval", waitingSinceMs: nowMs }, index, { state: "pending_approval" });
     return waits(waiting, nowMs + RUNBOOK_APPROVAL_MS_MAX);
   }
-  if (step.type !== "wait") return run.state === "running" ? waits(execution) : { execution, next: { kind: "do", place, step } };
+  if (step.type !== "wait") return run.state === "running" ? waits(execution) : { execution, next: { kind: "do", place: index, step } };
   const untilMs = run.untilMs ?? nowMs + step.seconds * 1_000;
   const started = { state: "running", startedAtMs: run.startedAtMs ?? nowMs, untilMs } as const;
-  if (nowMs < untilMs) return waits(withStep(execution, place, started), untilMs);
-  return advanced(done(withStep(execution, place, started), place, `waited ${step.seconds} s`, nowMs), nowMs);
+  if (nowMs < untilMs) return waits(withStep(execution, index, started), untilMs);
+  return advanced(done(withStep(execution, index, started), index, `waited ${step.seconds} s`, nowMs), nowMs);
 }
 
 /** A step as it begins. */
-export function begun(execution: Execution, place: number, nowMs: number): Execution {
-  const { attempts } = execution.steps[place] as StepRun;
-  return withStep(execution, place, { state: "running", startedAtMs: nowMs, attempts: attempts + 1 });
+export function begun(execution: Execution, index: number, nowMs: number): Execution {
+  const { attempts } = execution.steps[index] as StepRun;
+  return withStep(execution, index, { state: "running", startedAtMs: nowMs, attempts: attempts + 1 });
 }
 
 /** A step that was done. */
-export function done(execution: Execution, place: number, result: string, nowMs: number, statusCode: number | null = null): Execution {
-  return withStep(execution, place, { state: "succeeded", endedAtMs: nowMs, result, statusCode });
+export function done(execution: Execution, index: number, result: string, nowMs: number, statusCode: number | null = null): Execution {
+  return withStep(execution, index, { state: "succeeded", endedAtMs: nowMs, result, statusCode });
 }
 
 /** A step that failed; the run with it. Of a run that is over only the step changes. */
-export function failed(execution: Execution, place: number, result: string, nowMs: number, statusCode: number | null = null): Execution {
-  const noted = withStep(execution, place, { state: "failed", endedAtMs: nowMs, result, statusCode });
-  return isOpen(execution) ? ended(noted, "failed", `${nameOf(execution, place)}: ${result}`, nowMs) : noted;
+export function failed(execution: Execution, index: number, result: string, nowMs: number, statusCode: number | null = null): Execution {
+  const noted = withStep(execution, index, { state: "failed", endedAtMs: nowMs, result, statusCode });
+  return isOpen(execution) ? ended(noted, "failed", `${nameOf(execution, index)}: ${result}`, nowMs) : noted;
 }
 
 /** A step whose outcome nobody knows: done again where it is idempotent, a few times; else the run ends here. */
-export function uncertain(execution: Execution, place: number, result: string, nowMs: number): Execution {
-  const step = execution.runbook.steps[place];
-  if (!isOpen(execution)) return withStep(execution, place, { state: "interrupted", result });
-  const { attempts } = execution.steps[place] as StepRun;
+export function uncertain(execution: Execution, index: number, result: string, nowMs: number): Execution {
+  const step = execution.runbook.steps[index];
+  if (!isOpen(execution)) return withStep(execution, index, { state: "interrupted", result });
+  const { attempts } = execution.steps[index] as StepRun;
   const isIdempotent = step?.type === "http" && step.idempotent;
   const outcome = { kind: "retry", error: result, afterMs: null, mayHaveArrived: true } as const;
   const { state } = attemptEnded({ ...NEW_DELIVERY, attempts }, { outcome, nowMs, random: 0 }, retryRequest(isIdempotent));
-  if (state === "pending") return withStep(execution, place, { state: "waiting", result });
-  if (isIdempotent) return failed(execution, place, `${result} (${attempts} attempts)`, nowMs);
-  const noted = withStep(execution, place, { state: "interrupted", endedAtMs: nowMs, result });
-  const why = `${nameOf(execution, place)}: it may have been done, nobody knows, and it is not done again (${result})`;
+  if (state === "pending") return withStep(execution, index, { state: "waiting", result });
+  if (isIdempotent) return failed(execution, index, `${result} (${attempts} attempts)`, nowMs);
+  const noted = withStep(execution, index, { state: "interrupted", endedAtMs: nowMs, result });
+  const why = `${nameOf(execution, index)}: it may have been done, nobody knows, and it is not done again (${result})`;
   return ended(noted, "interrupted", why, nowMs);
 }
 
 /** The run as a start finds it: a request that was under way has an outcome that nobody knows. */
 export function recovered(execution: Execution, nowMs: number): Execution {
-  const place = currentStep(execution);
-  const isCut = place >= 0 && execution.steps[place]?.state === "running" && execution.runbook.steps[place]?.type === "http";
+  const index = currentStep(execution);
+  const isCut = index >= 0 && execution.steps[index]?.state === "running" && execution.runbook.steps[index]?.type === "http";
   if (execution.state !== "running" || !isCut) return execution;
-  return uncertain(execution, place, "the server ended while its request was under way", nowMs);
+  return uncertain(execution, index, "the server ended while its request was under way", nowMs);
 }
 
 /** The step that it waits for was approved, or rejected. */
 export function decided(execution: Execution, isApproved: boolean, decision: Decision): Execution {
-  const place = currentStep(execution);
-  if (isApproved) return withStep({ ...execution, state: "running" }, place, { state: "waiting", decision });
-  const rejected = withStep(execution, place, { state: "rejected", decision, endedAtMs: decision.atMs });
+  const index = currentStep(execution);
+  if (isApproved) return withStep({ ...execution, state: "running" }, index, { state: "waiting", decision });
+  const rejected = withStep(execution, index, { state: "rejected", decision, endedAtMs: decision.atMs });
   const comment = decision.comment === "" ? "" : `: ${decision.comment}`;
-  return ended(rejected, "rejected", `${nameOf(execution, place)} was rejected by ${decision.by}${comment}`, decision.atMs);
+  return ended(rejected, "rejected", `${nameOf(execution, index)} was rejected by ${decision.by}${comment}`, decision.atMs);
 }
 
 /** Somebody ends it. A request that is under way may still be answered, which is noted. */
 export function cancelled(execution: Execution, { by, atMs, comment }: Decision): Execution {
-  const place = currentStep(execution);
-  const isUnderWay = execution.steps[place]?.state === "running" && execution.runbook.steps[place]?.type === "http";
+  const index = currentStep(execution);
+  const isUnderWay = execution.steps[index]?.state === "running" && execution.runbook.steps[index]?.type === "http";
   const noted = isUnderWay
-    ? withStep(execution, place, { state: "interrupted", result: "the run was cancelled while its request was under way" })
+    ? withStep(execution, index, { state: "interrupted", result: "the run was cancelled while its request was under way" })
     : execution;
   return ended(noted, "cancelled", `cancelled by ${by}${comment === "" ? "" : `: ${comment}`}`, atMs);
 }
@@ -212,11 +212,11 @@ function ended(execution: Execution, state: ExecutionState, reason: string | nul
   return { ...execution, steps, state, reason, endedAtMs: nowMs };
 }
 
-function withStep(execution: Execution, place: number, change: Partial<StepRun>): Execution {
-  const steps = execution.steps.map((step, index) => (index === place ? { ...step, ...change } : step));
+function withStep(execution: Execution, position: number, change: Partial<StepRun>): Execution {
+  const steps = execution.steps.map((step, index) => (index === position ? { ...step, ...change } : step));
   return { ...execution, steps };
 }
 
-function nameOf({ runbook }: Execution, place: number): string {
-  return `step ${runbook.steps[place]?.name ?? place}`;
+function nameOf({ runbook }: Execution, index: number): string {
+  return `step ${runbook.steps[index]?.name ?? index}`;
 }

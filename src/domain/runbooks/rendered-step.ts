@@ -3,7 +3,7 @@ import { HIDDEN } from "../../core/text/secret.ts";
 import { withoutSecrets } from "../../core/text/secret-mask.ts";
 import type { Execution } from "./execution.ts";
 import type { HttpMethod, HttpStep, RunbookStep } from "./runbook.ts";
-import { anomalyPlaceholder, type Facts, placeOfBody, rendered, withSecrets } from "./template.ts";
+import { anomalyPlaceholder, type Facts, keyOfBody, rendered, withSecrets } from "./template.ts";
 
 export interface RenderedRequest {
   readonly method: HttpMethod;
@@ -13,12 +13,11 @@ export interface RenderedRequest {
 }
 
 /** The request of an http step, with its secrets: for whoever sends it. Its key is the same in every attempt. */
-export function requestOf(execution: Pick<Execution, "id" | "facts" | "runbook">, place: number, step: HttpStep): RenderedRequest {
+export function requestOf(execution: Pick<Execution, "id" | "facts" | "runbook">, index: number, step: HttpStep): RenderedRequest {
   const made = requestWith(step, withSecrets(execution.facts, execution.runbook.secrets, false));
   const hasType = Object.keys(made.headers).some((name) => name.toLowerCase() === "content-type");
-  const type =
-    made.body === null || hasType ? {} : { "content-type": placeOfBody(made.body) === "json" ? "application/json" : "text/plain" };
-  return { ...made, headers: { ...type, ...made.headers, "idempotency-key": `${execution.id}-${place}` } };
+  const type = made.body === null || hasType ? {} : { "content-type": keyOfBody(made.body) === "json" ? "application/json" : "text/plain" };
+  return { ...made, headers: { ...type, ...made.headers, "idempotency-key": `${execution.id}-${index}` } };
 }
 
 /** The request as people are shown it: no header's value, no secret. */
@@ -79,6 +78,6 @@ function requestWith({ method, url, headers, body }: HttpStep, facts: Facts): Re
     method,
     url: rendered(url, facts, "url"),
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, rendered(value, facts, "header")])),
-    body: body === null ? null : rendered(body, facts, placeOfBody(body, contentTypeOf(headers))),
+    body: body === null ? null : rendered(body, facts, keyOfBody(body, contentTypeOf(headers))),
   };
 }

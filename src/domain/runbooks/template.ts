@@ -31,15 +31,15 @@ const CONTROL = /\p{Cc}/gu;
 const LONE_SURROGATES = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 /** A text with its placeholders filled. Names that are not known give nothing; of a run without an anomaly those of one stay as they are. */
-export function rendered(text: string, facts: Facts, place: Place): string {
+export function rendered(text: string, facts: Facts, key: Place): string {
   const hasAnomaly = facts.anomaly_id !== undefined;
-  return text.replace(PLACEHOLDER, (given: string, name: string) =>
-    written(ownMember(facts, name) ?? (isOfAnomaly(name) && !hasAnomaly ? given : ""), place),
+  return text.replace(PLACEHOLDER, (input: string, name: string) =>
+    written(ownMember(facts, name) ?? (isOfAnomaly(name) && !hasAnomaly ? input : ""), key),
   );
 }
 
 /** The place of a body, by its content type and else by how it begins: values are written into quotations of JSON, as one value of a form, as text of XML, on one line. */
-export function placeOfBody(body: string, contentType = ""): Place {
+export function keyOfBody(body: string, contentType = ""): Place {
   const type = contentType.toLowerCase();
   if (/[/+]json\b/.test(type)) return "json";
   if (type.includes("x-www-form-urlencoded")) return "form";
@@ -80,13 +80,13 @@ export function withSecrets(facts: Facts, secrets: Readonly<Record<string, strin
   return { ...facts, ...Object.fromEntries(named) };
 }
 
-function written(value: string, place: Place): string {
-  if (place === "url") return value === HIDDEN ? HIDDEN : inUrl(value);
-  if (place === "json") return JSON.stringify(value).slice(1, -1);
-  if (place === "form") return encodeURIComponent(value.replace(LONE_SURROGATES, "\ufffd"));
-  if (place === "xml") return value.replace(CONTROL, " ").replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
-  if (place === "line") return value.replace(/[\p{Cc}\u2028\u2029]/gu, " ");
-  if (place === "header") return value.replace(/[^\t\u0020-\u007e\u0080-\u00ff]/g, "?");
+function written(value: string, key: Place): string {
+  if (key === "url") return value === HIDDEN ? HIDDEN : inUrl(value);
+  if (key === "json") return JSON.stringify(value).slice(1, -1);
+  if (key === "form") return encodeURIComponent(value.replace(LONE_SURROGATES, "\ufffd"));
+  if (key === "xml") return value.replace(CONTROL, " ").replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
+  if (key === "line") return value.replace(/[\p{Cc}\u2028\u2029]/gu, " ");
+  if (key === "header") return value.replace(/[^\t\u0020-\u007e\u0080-\u00ff]/g, "?");
   return value.replace(CONTROL, (one) => (one === "\n" || one === "\t" ? one : " "));
 }
 

@@ -63,7 +63,7 @@ const facts = new BoundedMap<string, NameFacts>(FACTS_HELD_MAX);
 function factsOf(metricName: string): NameFacts {
   return facts.obtain(metricName, () => {
     const of = nameWords(metricName);
-    return { words: of, kind: UNCACHED.test(metricName) ? null : kindOfWords(of) };
+    return { words: of, kind: UNCACHED.test(metricName) ? null : kindOfText(of) };
   });
 }
 
@@ -72,7 +72,7 @@ export function kindOfName(metricName: string): BoundedKind | null {
   return factsOf(metricName).kind;
 }
 
-function kindOfWords(of: readonly string[]): BoundedKind | null {
+function kindOfText(of: readonly string[]): BoundedKind | null {
   if (has(of, NO_RESOURCE)) return null;
   if (has(of, REMAINING)) return "remaining";
   return has(of, PERCENT) || has(of, SHARE) || (has(of, USE) && has(of, RESOURCE)) ? "utilization" : null;

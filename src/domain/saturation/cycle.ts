@@ -50,11 +50,11 @@ export function cycleAt({ profile, periodMinutes }: Cycle, t: number): number {
   const bins = profile.length;
   if (periodMinutes <= bins * BIN_MINUTES_SHARP) return profile[binOf(t, periodMinutes, bins)] as number;
   const turns = t / periodMinutes;
-  const place = (turns - Math.floor(turns)) * bins - 0.5;
-  const left = Math.floor(place);
+  const index = (turns - Math.floor(turns)) * bins - 0.5;
+  const left = Math.floor(index);
   const before = profile[(left + bins) % bins] as number;
   const after = profile[(left + 1) % bins] as number;
-  return before + (place - left) * (after - before);
+  return before + (index - left) * (after - before);
 }
 
 /** Neighbouring periods compete as equals; one that is clearly longer has to explain more. */

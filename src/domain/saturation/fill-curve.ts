@@ -88,12 +88,12 @@ function significantParabola(t: Float64Array, level: Float64Array, line: Polynom
 function refit(t: Float64Array, level: Float64Array, first: Polynomial): Polynomial | null {
   const residuals = residualsOf(first, t, level);
   const bound = OUTLIER_DEVIATIONS * spreadOf(residuals);
-  const kept = t.map((_, i) => (Math.abs(residuals[i] as number) <= bound ? 1 : 0));
-  const count = kept.reduce((sum, one) => sum + one, 0);
+  const retained = t.map((_, i) => (Math.abs(residuals[i] as number) <= bound ? 1 : 0));
+  const count = retained.reduce((sum, one) => sum + one, 0);
   if (count === t.length || count < 0.75 * t.length) return null;
   return fitParabola(
-    t.filter((_, i) => kept[i] === 1),
-    level.filter((_, i) => kept[i] === 1),
+    t.filter((_, i) => retained[i] === 1),
+    level.filter((_, i) => retained[i] === 1),
   );
 }
 

@@ -2,7 +2,7 @@
 // asked for since the one before is given back.
 import type { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { HISTORY_RING_VALUES } from "./saturation-history.ts";
-import { clearPlace, SATURATION_HEAD_VALUES, type SaturationPlace } from "./saturation-series.ts";
+import { clearPlace, SATURATION_HEAD_VALUES, type SaturationPosition } from "./saturation-series.ts";
 
 /** 256 places are 0.4 MiB. */
 const PAGE_PLACES = 256;
@@ -40,10 +40,10 @@ export class SaturationArena {
     const known = this.find(key);
     if (known !== undefined) return known;
     if (!this.#shares.take(tenant)) return undefined;
-    const place = this.#free.pop() ?? this.#make();
-    this.#places.set(key, { place, tenant });
-    this.clear(place);
-    return place;
+    const index = this.#free.pop() ?? this.#make();
+    this.#places.set(key, { place: index, tenant });
+    this.clear(index);
+    return index;
   }
 
   find(key: string): number | undefined {
@@ -51,16 +51,16 @@ export class SaturationArena {
   }
 
   /** Forgets what a place holds; it then waits for what is stored. */
-  clear(place: number): void {
-    clearPlace(this.open(place));
-    const { heads, at } = this.#head(place);
+  clear(index: number): void {
+    clearPlace(this.open(index));
+    const { heads, at } = this.#head(index);
     heads.fill(0, at + FED_AT, at + HEAD_VALUES);
   }
 
   /** The numbers of a series, in place. */
-  open(place: number): SaturationPlace {
-    const page = this.#pages[Math.floor(place / PAGE_PLACES)] as Page;
-    const at = place % PAGE_PLACES;
+  open(index: number): SaturationPosition {
+    const page = this.#pages[Math.floor(index / PAGE_PLACES)] as Page;
+    const at = index % PAGE_PLACES;
     return {
       head: page.heads.subarray(at * HEAD_VALUES, at * HEAD_VALUES + SATURATION_HEAD_VALUES),
       rings: page.rings.subarray(at * HISTORY_RING_VALUES, (at + 1) * HISTORY_RING_VALUES),
@@ -68,43 +68,43 @@ export class SaturationArena {
   }
 
   /** Time of the newest value that was taken. */
-  fedMs(place: number): number {
-    return this.#get(place, FED_AT);
+  fedMs(index: number): number {
+    return this.#get(index, FED_AT);
   }
 
-  setFedMs(place: number, ms: number): void {
-    this.#set(place, FED_AT, ms);
+  setFedMs(index: number, ms: number): void {
+    this.#set(index, FED_AT, ms);
   }
 
   /** Time of the oldest value of its streams, as it was known when the history was begun. */
-  firstMs(place: number): number {
-    return this.#get(place, FIRST_AT);
+  firstMs(index: number): number {
+    return this.#get(index, FIRST_AT);
   }
 
-  setFirstMs(place: number, ms: number): void {
-    this.#set(place, FIRST_AT, ms);
+  setFirstMs(index: number, ms: number): void {
+    this.#set(index, FIRST_AT, ms);
   }
 
   /** Whether what is stored has been read, or need not be. */
-  isReady(place: number): boolean {
-    return this.#get(place, READY_AT) === 1;
+  isReady(index: number): boolean {
+    return this.#get(index, READY_AT) === 1;
   }
 
-  setReady(place: number): void {
-    this.#set(place, READY_AT, 1);
+  setReady(index: number): void {
+    this.#set(index, READY_AT, 1);
   }
 
-  markPass(place: number, pass: number): void {
-    this.#set(place, PASS_AT, pass);
+  markPass(index: number, pass: number): void {
+    this.#set(index, PASS_AT, pass);
   }
 
   /** Gives back the places that this pass has not marked. */
   sweep(pass: number): void {
-    for (const [key, { place, tenant }] of this.#places) {
-      if (this.#get(place, PASS_AT) === pass) continue;
+    for (const [key, { place: index, tenant }] of this.#places) {
+      if (this.#get(index, PASS_AT) === pass) continue;
       this.#places.delete(key);
       this.#shares.give(tenant);
-      this.#free.push(place);
+      this.#free.push(index);
     }
   }
 
@@ -118,18 +118,18 @@ export class SaturationArena {
     return this.#made++;
   }
 
-  #head(place: number): { readonly heads: Float64Array; readonly at: number } {
-    const { heads } = this.#pages[Math.floor(place / PAGE_PLACES)] as Page;
-    return { heads, at: (place % PAGE_PLACES) * HEAD_VALUES };
+  #head(index: number): { readonly heads: Float64Array; readonly at: number } {
+    const { heads } = this.#pages[Math.floor(index / PAGE_PLACES)] as Page;
+    return { heads, at: (index % PAGE_PLACES) * HEAD_VALUES };
   }
 
-  #get(place: number, field: number): number {
-    const { heads, at } = this.#head(place);
+  #get(index: number, field: number): number {
+    const { heads, at } = this.#head(index);
     return heads[at + field] as number;
   }
 
-  #set(place: number, field: number, value: number): void {
-    const { heads, at } = this.#head(place);
+  #set(index: number, field: number, value: number): void {
+    const { heads, at } = this.#head(index);
     heads[at + field] = value;
   }
 }

@@ -4,19 +4,19 @@
 import { MINUTE_MS } from "../../core/time/durations.ts";
 import { medianInPlace } from "./trend.ts";
 
-const MINUTES_KEPT = 90;
+const MINUTES_RETAINED = 90;
 const SLOT_MINUTES = 5;
-const SLOTS_KEPT = 144;
+const SLOTS_RETAINED = 144;
 const BLOCK_SLOTS = 36;
 const BLOCK_MINUTES = BLOCK_SLOTS * SLOT_MINUTES;
-const BLOCKS_KEPT = 56;
+const BLOCKS_RETAINED = 56;
 const BLOCKS_PER_DAY = 8;
 /** A serialised history: newest minute, its count and sum, then the rings. */
 export const HISTORY_HEAD_VALUES = 3;
-export const HISTORY_RING_VALUES = MINUTES_KEPT + SLOTS_KEPT + 2 * BLOCKS_KEPT;
+export const HISTORY_RING_VALUES = MINUTES_RETAINED + SLOTS_RETAINED + 2 * BLOCKS_RETAINED;
 export const HISTORY_VALUES = HISTORY_HEAD_VALUES + HISTORY_RING_VALUES;
 /** Length of a history, minutes. */
-export const HISTORY_MINUTES = BLOCKS_KEPT * BLOCK_MINUTES;
+export const HISTORY_MINUTES = BLOCKS_RETAINED * BLOCK_MINUTES;
 
 /** Points with times in minutes relative to now, oldest first. */
 export interface Points {
@@ -36,12 +36,12 @@ export class SaturationHistory {
 
   /** Over rings that lie in an arena: HISTORY_RING_VALUES numbers, all NaN where nothing was observed; or over its own. */
   constructor(rings: Float32Array = new Float32Array(HISTORY_RING_VALUES).fill(Number.NaN)) {
-    const slotsAt = MINUTES_KEPT;
-    const mediansAt = slotsAt + SLOTS_KEPT;
+    const slotsAt = MINUTES_RETAINED;
+    const mediansAt = slotsAt + SLOTS_RETAINED;
     this.minutes = rings.subarray(0, slotsAt);
     this.slots = rings.subarray(slotsAt, mediansAt);
-    this.blockMedians = rings.subarray(mediansAt, mediansAt + BLOCKS_KEPT);
-    this.blockPeaks = rings.subarray(mediansAt + BLOCKS_KEPT, mediansAt + 2 * BLOCKS_KEPT);
+    this.blockMedians = rings.subarray(mediansAt, mediansAt + BLOCKS_RETAINED);
+    this.blockPeaks = rings.subarray(mediansAt + BLOCKS_RETAINED, mediansAt + 2 * BLOCKS_RETAINED);
   }
 
   /** A history whose rings lie in an arena, with the head that `writeHead` left there. */
@@ -68,33 +68,33 @@ export class SaturationHistory {
     if (!Number.isFinite(value) || !(timeMs >= 0)) return;
     const minute = Math.floor(timeMs / MINUTE_MS);
     if (minute < this.minute) {
-      const late = minute % MINUTES_KEPT;
-      if (minute > this.minute - MINUTES_KEPT && Number.isNaN(this.minutes[late])) this.minutes[late] = value;
+      const late = minute % MINUTES_RETAINED;
+      if (minute > this.minute - MINUTES_RETAINED && Number.isNaN(this.minutes[late])) this.minutes[late] = value;
       return;
     }
     if (minute > this.minute) this.advance(minute);
     this.minuteCount++;
     this.minuteSum += value;
-    this.minutes[minute % MINUTES_KEPT] = this.minuteSum / this.minuteCount;
+    this.minutes[minute % MINUTES_RETAINED] = this.minuteSum / this.minuteCount;
   }
 
   /** Mean of the newest minute; NaN before the first value. */
   current(): number {
-    return this.minute < 0 ? Number.NaN : (this.minutes[this.minute % MINUTES_KEPT] as number);
+    return this.minute < 0 ? Number.NaN : (this.minutes[this.minute % MINUTES_RETAINED] as number);
   }
 
   /** Time between the minutes that have a value, ms, as far as they are kept one by one. */
   get intervalMs(): number {
-    const from = Math.max(0, this.minute - MINUTES_KEPT + 1);
+    const from = Math.max(0, this.minute - MINUTES_RETAINED + 1);
     let first = from;
-    while (first < this.minute && Number.isNaN(this.minutes[first % MINUTES_KEPT] as number)) first++;
+    while (first < this.minute && Number.isNaN(this.minutes[first % MINUTES_RETAINED] as number)) first++;
     return MINUTE_MS * Math.max(1, (this.minute - first) / Math.max(1, counted(this.minutes, first, this.minute) - 1));
   }
 
   /** One-minute means of the last `minutesBack` before now, at the middle of their minutes. */
   minutePoints(nowMs: number, minutesBack: number): Points {
     const now = nowMs / MINUTE_MS;
-    const from = Math.max(this.minute - MINUTES_KEPT + 1, Math.ceil(now - minutesBack), 0);
+    const from = Math.max(this.minute - MINUTES_RETAINED + 1, Math.ceil(now - minutesBack), 0);
     return collect(this.minutes, from, this.minute, 1, now);
   }
 
@@ -108,12 +108,12 @@ export class SaturationHistory {
   /** Highest value that was seen more than `minutesBack` before now, within seven days; -Infinity where nothing is known. */
   peakBefore(nowMs: number, minutesBack: number): number {
     const now = nowMs / MINUTE_MS;
-    const { from, last } = this.slotRange(now, SLOTS_KEPT * SLOT_MINUTES);
+    const { from, last } = this.slotRange(now, SLOTS_RETAINED * SLOT_MINUTES);
     let until = last;
     while (until >= from && !((until + 0.5) * SLOT_MINUTES - now < -minutesBack)) until--;
     const lastBlock = Math.floor((now - minutesBack) / BLOCK_MINUTES) - 1;
     const newestClosed = Math.floor(this.minute / BLOCK_MINUTES) - 1;
-    const ofBlocks = highest(this.blockPeaks, Math.max(newestClosed - BLOCKS_KEPT + 1, 0), Math.min(lastBlock, newestClosed));
+    const ofBlocks = highest(this.blockPeaks, Math.max(newestClosed - BLOCKS_RETAINED + 1, 0), Math.min(lastBlock, newestClosed));
     return Math.max(highest(this.slots, from, until), ofBlocks);
   }
 
@@ -121,7 +121,7 @@ export class SaturationHistory {
   baseline(nowMs: number): number {
     const newest = Math.floor(this.minute / BLOCK_MINUTES) - 1;
     const blocks = valuesOf(this.blockMedians, Math.max(newest - BLOCKS_PER_DAY + 1, 0), newest);
-    const { from, last } = this.slotRange(nowMs / MINUTE_MS, SLOTS_KEPT * SLOT_MINUTES);
+    const { from, last } = this.slotRange(nowMs / MINUTE_MS, SLOTS_RETAINED * SLOT_MINUTES);
     const y = blocks.length > 0 ? blocks : valuesOf(this.slots, from, last);
     return y.length === 0 ? Number.NaN : medianInPlace(y, y.length);
   }
@@ -129,7 +129,7 @@ export class SaturationHistory {
   /** Closed slots of the last `minutesBack` before now, in minutes since 1970. */
   private slotRange(now: number, minutesBack: number): { readonly from: number; readonly last: number } {
     const last = Math.floor(this.minute / SLOT_MINUTES) - 1;
-    return { from: Math.max(last - SLOTS_KEPT + 1, Math.ceil((now - minutesBack) / SLOT_MINUTES), 0), last };
+    return { from: Math.max(last - SLOTS_RETAINED + 1, Math.ceil((now - minutesBack) / SLOT_MINUTES), 0), last };
   }
 
   /** The whole state in HISTORY_VALUES numbers, of which single precision loses nothing but the sum of the open minute. */
@@ -176,7 +176,7 @@ export class SaturationHistory {
 
   private closeSlots(slot: number, slotNow: number): void {
     const y = valuesOf(this.minutes, slot * SLOT_MINUTES, Math.min(this.minute, slot * SLOT_MINUTES + SLOT_MINUTES - 1));
-    this.slots[slot % SLOTS_KEPT] = y.length === 0 ? Number.NaN : medianInPlace(y, y.length);
+    this.slots[slot % SLOTS_RETAINED] = y.length === 0 ? Number.NaN : medianInPlace(y, y.length);
     const block = Math.floor(slot / BLOCK_SLOTS);
     const blockNow = Math.floor(slotNow / BLOCK_SLOTS);
     if (blockNow > block) this.closeBlocks(block, slot, blockNow);
@@ -186,8 +186,8 @@ export class SaturationHistory {
   private closeBlocks(block: number, slot: number, blockNow: number): void {
     const peak = highest(this.slots, block * BLOCK_SLOTS, slot);
     const y = valuesOf(this.slots, block * BLOCK_SLOTS, slot);
-    this.blockMedians[block % BLOCKS_KEPT] = y.length === 0 ? Number.NaN : medianInPlace(y, y.length);
-    this.blockPeaks[block % BLOCKS_KEPT] = y.length === 0 ? Number.NaN : peak;
+    this.blockMedians[block % BLOCKS_RETAINED] = y.length === 0 ? Number.NaN : medianInPlace(y, y.length);
+    this.blockPeaks[block % BLOCKS_RETAINED] = y.length === 0 ? Number.NaN : peak;
     clear(this.blockMedians, block + 1, blockNow);
     clear(this.blockPeaks, block + 1, blockNow);
   }

@@ -35,20 +35,20 @@ const BREACHES_AT = HISTORY_HEAD_VALUES + REST_VALUES;
 export const SATURATION_HEAD_VALUES = BREACHES_AT + BREACH_HABITS_NUMBERS;
 
 /** Where a series lies in an arena: SATURATION_HEAD_VALUES and HISTORY_RING_VALUES numbers. */
-export interface SaturationPlace {
+export interface SaturationPosition {
   readonly head: Float64Array;
   readonly rings: Float32Array;
 }
 
 /** Makes a place one of a series that has seen nothing. */
-export function clearPlace({ head, rings }: SaturationPlace): void {
+export function clearPlace({ head, rings }: SaturationPosition): void {
   rings.fill(Number.NaN);
   head.fill(0);
   head.set([-1, 0, 0, Number.NEGATIVE_INFINITY, Number.NaN, -1, 0, 0]);
 }
 
 /** Puts what was reported before a restart back into a place whose history was read again: it then goes on as it was. */
-export function holdTier({ head }: SaturationPlace, tier: Tier, rule: SaturationFinding["rule"]): void {
+export function holdTier({ head }: SaturationPosition, tier: Tier, rule: SaturationFinding["rule"]): void {
   const isProjected = rule === "time_to_exhaustion";
   head.set(
     [isProjected ? TIERS.indexOf(tier) : -1, isProjected ? 0 : 1, isProjected ? PERSISTENCE_EVALUATIONS : 0],
@@ -57,12 +57,12 @@ export function holdTier({ head }: SaturationPlace, tier: Tier, rule: Saturation
 }
 
 /** A series that is not judged any more: when it is again, what it finds is new. */
-export function releaseTier({ head }: SaturationPlace): void {
+export function releaseTier({ head }: SaturationPosition): void {
   head.set([-1, 0, 0], HISTORY_HEAD_VALUES + 2);
 }
 
 /** The breaches of a series, where it lies in an arena. */
-export function breachesOf({ head }: SaturationPlace): BreachHabits {
+export function breachesOf({ head }: SaturationPosition): BreachHabits {
   return new BreachHabits(head.subarray(BREACHES_AT, SATURATION_HEAD_VALUES));
 }
 
@@ -165,7 +165,7 @@ export class SaturationSeries {
   }
 
   /** Works on a series that lies in an arena; `detach` leaves it there. */
-  static attach(names: SeriesNames, { head, rings }: SaturationPlace): SaturationSeries {
+  static attach(names: SeriesNames, { head, rings }: SaturationPosition): SaturationSeries {
     const series = new SaturationSeries(names, SaturationHistory.attach(head, rings), head.subarray(BREACHES_AT));
     const [observedMax, firstMs, tier, heldLevel, projected] = head.subarray(HISTORY_HEAD_VALUES) as unknown as HeadRest;
     Object.assign(series, { observedMax, firstMs, projected, heldLevel: heldLevel === 1, heldTier: tier < 0 ? null : TIERS[tier] });
@@ -173,14 +173,14 @@ export class SaturationSeries {
   }
 
   /** Writes what does not lie in the rings. */
-  detach({ head }: SaturationPlace): void {
+  detach({ head }: SaturationPosition): void {
     this.history.writeHead(head);
     const tier = this.heldTier === null ? -1 : TIERS.indexOf(this.heldTier);
     head.set([this.observedMax, this.firstMs, tier, this.heldLevel ? 1 : 0, this.projected], HISTORY_HEAD_VALUES);
   }
 
   /** Copies a series that has its own rings to a place. */
-  detachInto(place: SaturationPlace): void {
+  detachInto(place: SaturationPosition): void {
     place.head.set(this.breachNumbers, BREACHES_AT);
     place.rings.set(this.history.serialise().subarray(HISTORY_HEAD_VALUES));
     this.detach(place);

@@ -49,8 +49,8 @@ function unitOfStream<S extends BoundedStream>(stream: S, instance: string, hasS
 function rollup<S extends BoundedStream>(members: readonly S[], instance: string | null): SaturationUnit<S> {
   const { tenant, environment, serviceId, metricName, attributes } = (members[0] as S).name;
   const key = hash128(JSON.stringify(["saturation", tenant, environment, serviceId, metricName, instance]));
-  const kept = instance === null ? {} : instanceAttributes(attributes);
-  return { key, name: { tenant, environment, serviceId, metricName, attributes: kept }, instance, streams: members };
+  const retained = instance === null ? {} : instanceAttributes(attributes);
+  return { key, name: { tenant, environment, serviceId, metricName, attributes: retained }, instance, streams: members };
 }
 
 function instanceAttributes(attributes: Attributes): Attributes {

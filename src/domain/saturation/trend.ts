@@ -1,7 +1,7 @@
 // Slopes that a few wild values cannot turn, and whether there is a trend at all. Theil (1950) and Sen (1968): the median of the slopes of
 // all pairs breaks down at 29 % of bad points. Mann (1945) and Kendall (1975): the sign of all pairs; its variance is corrected for
 // autocorrelation after Hamed & Rao (1998). With n = 144 points a slope takes 10,296 pairs, about 0.2 ms by selection.
-import { selectPlace } from "../../core/collections/selection.ts";
+import { selectIndex } from "../../core/collections/selection.ts";
 import { logNormalTail, normalQuantile } from "../detection/tail-probability.ts";
 
 /** Points that one trend takes; longer input is refused, as the pairs grow with its square. */
@@ -49,8 +49,8 @@ export function senSlope(t: Float64Array, y: Float64Array, inflation = 1, confid
   );
   const deviation = normalQuantile(Math.log(1 - confidence)) * Math.sqrt(kendallVariance(n, y) * inflation);
   const rank = (value: number): number => Math.min(pairs - 1, Math.max(0, value));
-  const lower = selectPlace(slopesScratch, pairs, rank(Math.round((pairs - deviation) / 2) - 1));
-  const upper = selectPlace(slopesScratch, pairs, rank(Math.round((pairs + deviation) / 2)));
+  const lower = selectIndex(slopesScratch, pairs, rank(Math.round((pairs - deviation) / 2) - 1));
+  const upper = selectIndex(slopesScratch, pairs, rank(Math.round((pairs + deviation) / 2)));
   return { slope, intercept, lower, upper };
 }
 
@@ -95,7 +95,7 @@ export function varianceInflation(residuals: Float64Array): number {
 /** Median of the first `n` values, which it reorders. */
 export function medianInPlace(values: Float64Array, n: number): number {
   if (n === 0) return 0;
-  const upper = selectPlace(values, n, n >> 1);
+  const upper = selectIndex(values, n, n >> 1);
   if (n % 2 === 1) return upper;
   let lower = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < n >> 1; i++) lower = Math.max(lower, values[i] as number);

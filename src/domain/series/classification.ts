@@ -1,7 +1,7 @@
 // What kind of series a name and its attributes announce: cumulative counter, operation-class, percent-style.
 
 import type { RecordType } from "../../core/layout/counters.ts";
-import { FLAG_COUNTER, FLAG_KEPT_AS_RECORDS, FLAG_OPERATION, FLAG_PERCENT } from "../../core/layout/stream-record.ts";
+import { FLAG_COUNTER, FLAG_OPERATION, FLAG_PERCENT, FLAG_RETAINED_AS_RECORDS } from "../../core/layout/stream-record.ts";
 import type { Attributes, StreamName } from "../../core/protocol/coordinator-frame.ts";
 import { familyOfMetric } from "./metric-family.ts";
 import { ownAttribute } from "./stream-identity.ts";
@@ -16,8 +16,8 @@ const QUANTILE_NAME = /(?:^|[._-])p\d{1,2}(?:\.\d+)?(?:$|[._-])/;
 export function flagsOfRecord(type: RecordType, metricName: string, attributes: Attributes): number {
   const counter = ownAttribute(attributes, "metric_type") === "counter" ? FLAG_COUNTER : 0;
   const operation = type === "trace" || OPERATION_NAME.test(metricName) ? FLAG_OPERATION : 0;
-  const kept = type === "metric" ? 0 : FLAG_KEPT_AS_RECORDS;
-  return counter | operation | kept | (PERCENT_NAME.test(metricName) ? FLAG_PERCENT : 0);
+  const retained = type === "metric" ? 0 : FLAG_RETAINED_AS_RECORDS;
+  return counter | operation | retained | (PERCENT_NAME.test(metricName) ? FLAG_PERCENT : 0);
 }
 
 /** Flags of the stream of an OTLP point. */

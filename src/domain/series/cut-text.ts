@@ -16,6 +16,6 @@ export function cutText(text: string, most: number): string {
 }
 
 /** The body of a log or an event as it is kept, of LOG_BODY_BYTES_MAX bytes at most. */
-export function keptBody(body: string): string {
+export function retainedBody(body: string): string {
   return cutText(body, LOG_BODY_BYTES_MAX);
 }

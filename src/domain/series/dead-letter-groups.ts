@@ -4,7 +4,7 @@ import { DEAD_LETTER_PLACES_MAX } from "../../core/config/limits.ts";
 import type { DeadLetterEnvelope } from "../../core/protocol/coordinator-frame.ts";
 
 /** Hex digits of a letter's id behind its request: the place of the record among those of the body, or among those that were refused. */
-const PLACE_DIGITS = 12;
+const INDEX_DIGITS = 12;
 
 interface Group {
   readonly letter: Omit<DeadLetterEnvelope, "payload">;
@@ -22,16 +22,16 @@ export class DeadLetterGroups {
   bytes = 0;
 
   /** Takes one letter of one record. */
-  add({ payload: given, ...letter }: DeadLetterEnvelope): void {
-    const payload = JSON.stringify(given) ?? "null";
-    const place = Number.parseInt(letter.id.slice(-PLACE_DIGITS), 16);
-    const request = letter.id.slice(0, -PLACE_DIGITS);
+  add({ payload: input, ...letter }: DeadLetterEnvelope): void {
+    const payload = JSON.stringify(input) ?? "null";
+    const index = Number.parseInt(letter.id.slice(-INDEX_DIGITS), 16);
+    const request = letter.id.slice(0, -INDEX_DIGITS);
     const key = [request, letter.tenant, letter.topic, letter.reason, letter.field ?? "", letter.message, payload].join("\u0000");
     const group = this.#groups.get(key);
     if (group === undefined) {
-      this.#groups.set(key, { letter, payload, count: 1, places: [[place, place]] });
+      this.#groups.set(key, { letter, payload, count: 1, places: [[index, index]] });
       this.bytes += key.length;
-    } else repeat(group, place);
+    } else repeat(group, index);
   }
 
   /** The oldest as a JSON DeadLetterEnvelope, which is held no longer; undefined when there is none. */
@@ -45,11 +45,11 @@ export class DeadLetterGroups {
   }
 }
 
-function repeat(group: Group, place: number): void {
+function repeat(group: Group, index: number): void {
   group.count++;
   const run = group.places.at(-1) as [number, number];
-  if (place === run[1] + 1) run[1] = place;
-  else if (group.places.length < DEAD_LETTER_PLACES_MAX) group.places.push([place, place]);
+  if (index === run[1] + 1) run[1] = index;
+  else if (group.places.length < DEAD_LETTER_PLACES_MAX) group.places.push([index, index]);
 }
 
 function encode({ letter, payload, count, places }: Group): string {

@@ -29,20 +29,20 @@ type Mutable = { [name: string]: AttributeValue };
 
 /** The attributes that are kept, and what was lost of them; with `count` under `countName`, of attributes that their sender had dropped and such as are dropped here, where there are any. */
 export function keptAttributes(
-  given: Attributes,
+  input: Attributes,
   count = 0,
   { countName = DROPPED_COUNT, bytesMax = RECORD_ATTRIBUTES_BYTES_MAX } = {},
 ): { readonly attributes: Attributes; readonly loss: AttributeLoss } {
-  if (count === 0 && isWithin(given, bytesMax)) return { attributes: given, loss: NO_LOSS };
+  if (count === 0 && isWithin(input, bytesMax)) return { attributes: input, loss: NO_LOSS };
   const attributes: Mutable = {};
-  let [cut, dropped, kept, bytes] = [0, 0, 0, 0];
-  for (const [name, value] of Object.entries(given)) {
+  let [cut, dropped, retained, bytes] = [0, 0, 0, 0];
+  for (const [name, value] of Object.entries(input)) {
     const short = cutValue(value);
     const size = sizeOf(name, short);
-    if (kept === ATTRIBUTES_MAX || bytes + size > bytesMax) dropped++;
+    if (retained === ATTRIBUTES_MAX || bytes + size > bytesMax) dropped++;
     else {
       setMember(attributes, name, short);
-      kept++;
+      retained++;
       bytes += size;
       if (short !== value) cut++;
     }
@@ -64,10 +64,10 @@ export function isLongValue(value: unknown): boolean {
   return typeof value === "object" && value !== null && isLongerThan(JSON.stringify(value), VALUE_BYTES_MAX);
 }
 
-function isWithin(given: Attributes, bytesMax: number): boolean {
+function isWithin(input: Attributes, bytesMax: number): boolean {
   let [count, bytes] = [0, 0];
-  for (const name in given) {
-    const value = ownMember(given, name) as AttributeValue;
+  for (const name in input) {
+    const value = ownMember(input, name) as AttributeValue;
     count++;
     if (isLongValue(value)) return false;
     bytes += sizeOf(name, value);

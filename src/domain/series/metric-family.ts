@@ -31,17 +31,17 @@ const RULES: ReadonlyArray<readonly [MetricFamily, string]> = [
   ],
 ];
 
-const WORDS = RULES.map(([family, words]): readonly [MetricFamily, RegExp] => [family, new RegExp(`_(?:${words.split(" ").join("|")})_`)]);
+const WORDS = RULES.map(([family, text]): readonly [MetricFamily, RegExp] => [family, new RegExp(`_(?:${text.split(" ").join("|")})_`)]);
 
 /** The family of a metric by its name alone. */
 export function familyOfMetric(metricName: string): MetricFamily {
-  const words = `_${metricName
+  const text = `_${metricName
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
     .replace(/[^A-Za-z0-9]+/g, "_")
     .toLowerCase()}_`;
   // A histogram's count tells how much went through, whatever is measured.
-  if (/_count_$/.test(words) && !/_(?:error|errors|failed|failures)_/.test(words)) return "rate";
-  for (const [family, rule] of WORDS) if (rule.test(words)) return family;
+  if (/_count_$/.test(text) && !/_(?:error|errors|failed|failures)_/.test(text)) return "rate";
+  for (const [family, rule] of WORDS) if (rule.test(text)) return family;
   return "other";
 }
 

@@ -94,11 +94,11 @@ export function identityName(text: string): StreamName {
 }
 
 /** The stream of a telemetry record that carries a value. */
-export function nameOfRecord(tenant: string, serviceId: string, metricName: string, given: Attributes): StreamName {
-  const identifies = (name: string) => !DESCRIPTIVE_NAMES.has(name) && ownMember(given, name) !== ""; // an empty attribute is none
-  const isWhole = Object.keys(given).every(identifies);
-  const attributes = isWhole ? given : Object.fromEntries(Object.entries(given).filter(([name]) => identifies(name)));
-  return { tenant, environment: environmentOf(given), serviceId, metricName, attributes };
+export function nameOfRecord(tenant: string, serviceId: string, metricName: string, input: Attributes): StreamName {
+  const identifies = (name: string) => !DESCRIPTIVE_NAMES.has(name) && ownMember(input, name) !== ""; // an empty attribute is none
+  const isWhole = Object.keys(input).every(identifies);
+  const attributes = isWhole ? input : Object.fromEntries(Object.entries(input).filter(([name]) => identifies(name)));
+  return { tenant, environment: environmentOf(input), serviceId, metricName, attributes };
 }
 
 /** The stream of a remote-write series. `metricName` is "" when the series has no __name__. */

@@ -11,7 +11,7 @@ import {
 import { RECORD_TYPES, type RecordType, type ValidationReason } from "../../core/layout/counters.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { nanosecondsOfRfc3339, parseRfc3339 } from "../../core/time/rfc3339.ts";
-import { keptBody } from "./cut-text.ts";
+import { retainedBody } from "./cut-text.ts";
 import { type AttributeLoss, isLongValue, keptAttributes, NO_LOSS } from "./kept-attributes.ts";
 import { flawText, nameFlaw } from "./name-rule.ts";
 import { environmentAttribute } from "./stream-identity.ts";
@@ -70,11 +70,11 @@ export function isRefusal(judged: TelemetryRecord | Refusal): judged is Refusal 
 }
 
 /** Judges a decoded JSON value as a telemetry record received at `nowMs`. */
-export function judgeRecord(given: unknown, nowMs: number): TelemetryRecord | Refusal {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    return refuse("metric", "invalid_record", null, `a telemetry record must be a JSON object, got ${shown(given)}`);
+export function judgeRecord(input: unknown, nowMs: number): TelemetryRecord | Refusal {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) {
+    return refuse("metric", "invalid_record", null, `a telemetry record must be a JSON object, got ${shown(input)}`);
   }
-  const fields = given as Readonly<Record<string, unknown>>;
+  const fields = input as Readonly<Record<string, unknown>>;
   const type = fields.type ?? "metric";
   if (!(RECORD_TYPES as readonly unknown[]).includes(type)) {
     return refuse("metric", "invalid_type", "type", `type must be one of ${RECORD_TYPES.join(", ")}, got ${shown(type)}`);
@@ -93,9 +93,9 @@ export function judgeRecord(given: unknown, nowMs: number): TelemetryRecord | Re
 }
 
 /** A record may have fields that are not known here, but no `kind` that says another type. */
-function refuseKind(type: RecordType, { type: given, kind }: Readonly<Record<string, unknown>>): Refusal | undefined {
+function refuseKind(type: RecordType, { type: input, kind }: Readonly<Record<string, unknown>>): Refusal | undefined {
   if (typeof kind !== "string" || kind === type || !(RECORD_TYPES as readonly string[]).includes(kind)) return undefined;
-  const says = given === undefined ? `type is absent, which means ${shown(type)}` : `type is ${shown(given)}`;
+  const says = input === undefined ? `type is absent, which means ${shown(type)}` : `type is ${shown(input)}`;
   return refuse(type, "invalid_type", "type", `type and kind contradict each other: ${says}, kind is ${shown(kind)}; send one type`);
 }
 
@@ -142,19 +142,19 @@ function refuseContent(type: RecordType, fields: Readonly<Record<string, unknown
   return refuse(type, "invalid_value", "value", `value must be a finite number (float64), got ${shown(fields.value)}`);
 }
 
-function refuseTimestamp(type: RecordType, given: unknown, timeMs: number | undefined, nowMs: number): Refusal | undefined {
-  if (given === undefined) {
+function refuseTimestamp(type: RecordType, input: unknown, timeMs: number | undefined, nowMs: number): Refusal | undefined {
+  if (input === undefined) {
     return refuse(type, "missing_timestamp", "timestamp", 'timestamp is absent; give RFC 3339 such as "2026-01-31T12:00:00Z"');
   }
   if (timeMs === undefined) {
-    return refuse(type, "invalid_timestamp", "timestamp", `timestamp must be RFC 3339 such as "2026-01-31T12:00:00Z", got ${shown(given)}`);
+    return refuse(type, "invalid_timestamp", "timestamp", `timestamp must be RFC 3339 such as "2026-01-31T12:00:00Z", got ${shown(input)}`);
   }
   if (timeMs < nowMs - TIMESTAMP_AGE_MS_MAX) {
     return refuse(
       type,
       "timestamp_too_old",
       "timestamp",
-      `timestamp ${shown(given)} is more than 24 h in the past; import older data instead`,
+      `timestamp ${shown(input)} is more than 24 h in the past; import older data instead`,
     );
   }
   if (timeMs > nowMs + TIMESTAMP_FUTURE_MS_MAX) {
@@ -162,7 +162,7 @@ function refuseTimestamp(type: RecordType, given: unknown, timeMs: number | unde
       type,
       "timestamp_in_future",
       "timestamp",
-      `timestamp ${shown(given)} is more than 10 minutes in the future; check the sender's clock`,
+      `timestamp ${shown(input)} is more than 10 minutes in the future; check the sender's clock`,
     );
   }
   return undefined;
@@ -175,18 +175,18 @@ function refuseAttributes(type: RecordType, fields: Readonly<Record<string, unkn
     const flawed = refuseFlaw(type, "invalid_attributes", "trace_id", fields.trace_id);
     if (flawed !== undefined) return flawed;
   }
-  const given = fields.attributes;
-  if (given === undefined || given === null) return undefined;
-  if (typeof given !== "object" || Array.isArray(given)) {
-    return refuse(type, "invalid_attributes", "attributes", `attributes must be an object of keys and values, got ${shown(given)}`);
+  const input = fields.attributes;
+  if (input === undefined || input === null) return undefined;
+  if (typeof input !== "object" || Array.isArray(input)) {
+    return refuse(type, "invalid_attributes", "attributes", `attributes must be an object of keys and values, got ${shown(input)}`);
   }
-  const names = Object.keys(given);
+  const names = Object.keys(input);
   for (const name of names) {
     const flawed = refuseFlaw(type, "invalid_attributes", "attributes", name);
     if (flawed !== undefined) return flawed;
   }
   return (
-    refuseEnvironment(type, given as Attributes) ?? (WITH_BODY.has(type) ? undefined : refuseIdentity(type, given as Attributes, names))
+    refuseEnvironment(type, input as Attributes) ?? (WITH_BODY.has(type) ? undefined : refuseIdentity(type, input as Attributes, names))
   );
 }
 
@@ -210,14 +210,14 @@ function refuseIdentity(type: RecordType, attributes: Attributes, names: readonl
 
 function accept(type: RecordType, fields: Readonly<Record<string, unknown>>, timeMs: number): TelemetryRecord {
   const withBody = WITH_BODY.has(type);
-  const given = (fields.attributes as Attributes | null | undefined) ?? NO_ATTRIBUTES;
-  const { attributes, loss } = withBody ? keptAttributes(given) : { attributes: given, loss: NO_LOSS };
+  const input = (fields.attributes as Attributes | null | undefined) ?? NO_ATTRIBUTES;
+  const { attributes, loss } = withBody ? keptAttributes(input) : { attributes: input, loss: NO_LOSS };
   return {
     serviceId: fields.service_id as string,
     type,
     metricName: withBody ? "" : (fields.metric_name as string),
     value: withBody ? Number.NaN : (fields.value as number),
-    body: withBody ? keptBody(fields.body as string) : "",
+    body: withBody ? retainedBody(fields.body as string) : "",
     traceId: (fields.trace_id as string | null | undefined) ?? "",
     timeMs,
     nanoseconds: type === "metric" ? 0 : nanosecondsOfRfc3339(fields.timestamp as string),

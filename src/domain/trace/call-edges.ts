@@ -108,33 +108,33 @@ function totalsOf({ calls, errors, microseconds, gapCalls, gapMicroseconds }: Ca
 
 /** Writes edges. */
 export function encodeCalls(sums: Iterable<Readonly<CallSum>>): Uint8Array {
-  const sink = new ByteSink(256);
+  const writer = new ByteSink(256);
   const names = new Map<string, number>();
-  sink.u8(VERSION);
+  writer.u8(VERSION);
   let before = 0;
   for (const { caller, callee, minute, calls, errors, microseconds, gapCalls, gapMicroseconds } of sums) {
-    writeName(sink, names, caller);
-    writeName(sink, names, callee);
-    sink.varint(zigzag(minute - before));
-    sink.varint(calls);
-    sink.varint(errors);
-    sink.varint(microseconds);
-    sink.varint(gapCalls);
-    sink.varint(gapMicroseconds);
+    writeName(writer, names, caller);
+    writeName(writer, names, callee);
+    writer.varint(zigzag(minute - before));
+    writer.varint(calls);
+    writer.varint(errors);
+    writer.varint(microseconds);
+    writer.varint(gapCalls);
+    writer.varint(gapMicroseconds);
     before = minute;
   }
-  return sink.bytes.slice(0, sink.at);
+  return writer.bytes.slice(0, writer.at);
 }
 
-function writeName(sink: ByteSink, names: Map<string, number>, text: string): void {
+function writeName(writer: ByteSink, names: Map<string, number>, text: string): void {
   const known = names.get(text);
   if (known !== undefined) {
-    sink.varint(known);
+    writer.varint(known);
     return;
   }
   names.set(text, names.size + 1);
-  sink.varint(0);
-  for (const part of JSON.parse(text) as string[]) sink.text(part);
+  writer.varint(0);
+  for (const part of JSON.parse(text) as string[]) writer.text(part);
 }
 
 /** Reads edges. Throws on another version and on bytes that are no edges. */

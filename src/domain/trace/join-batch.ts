@@ -15,11 +15,11 @@ export const HIGH_MASK = 0xffff;
 export const SERVICE = 7;
 /** Its number in OperationTimes, or NO_OPERATION. */
 export const OPERATION = 8;
-export const SPAN_WORDS = 9;
+export const SPAN_LENGTH = 9;
 
 /** Spans on their way to a TraceJoin, as words: they are looked for together, so that their cache misses overlap. */
 export class JoinBatch {
-  words = new Int32Array(64 * SPAN_WORDS);
+  words = new Int32Array(64 * SPAN_LENGTH);
   count = 0;
 
   push(
@@ -33,19 +33,19 @@ export class JoinBatch {
     microseconds: number,
     operation: number,
   ): void {
-    const at = this.count * SPAN_WORDS;
+    const at = this.count * SPAN_LENGTH;
     if (at === this.words.length) this.#grow();
-    const { words } = this;
+    const { words: slots } = this;
     this.count++;
-    words[at + KEY_HIGH] = high;
-    words[at + KEY_LOW] = low;
-    words[at + PARENT_HIGH] = parentHigh;
-    words[at + PARENT_LOW] = parentLow;
-    words[at + MINUTE] = minute;
-    words[at + MICROSECONDS] = microseconds;
-    words[at + MICROSECONDS_HIGH] = (Math.floor(microseconds / HIGH_WORD) & HIGH_MASK) | (flags << FLAGS_SHIFT);
-    words[at + SERVICE] = service;
-    words[at + OPERATION] = operation;
+    slots[at + KEY_HIGH] = high;
+    slots[at + KEY_LOW] = low;
+    slots[at + PARENT_HIGH] = parentHigh;
+    slots[at + PARENT_LOW] = parentLow;
+    slots[at + MINUTE] = minute;
+    slots[at + MICROSECONDS] = microseconds;
+    slots[at + MICROSECONDS_HIGH] = (Math.floor(microseconds / HIGH_WORD) & HIGH_MASK) | (flags << FLAGS_SHIFT);
+    slots[at + SERVICE] = service;
+    slots[at + OPERATION] = operation;
   }
 
   #grow(): void {

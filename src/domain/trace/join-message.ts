@@ -30,18 +30,18 @@ const DAMAGE = "a message on traces is damaged";
 
 /** A message in the making. */
 export class JoinMessageWriter {
-  readonly #sink = new ByteSink(512);
+  readonly #writer = new ByteSink(512);
   readonly #services = new NumberTable(SERVICE_PLACES);
   #serviceCount = 0;
   #firstMinute = 0;
 
   get bytes(): number {
-    return this.#sink.at;
+    return this.#writer.at;
   }
 
   begin(firstMinute: number): void {
-    this.#sink.u8(MESSAGE_JOIN);
-    this.#sink.varint(firstMinute);
+    this.#writer.u8(MESSAGE_JOIN);
+    this.#writer.varint(firstMinute);
     this.#firstMinute = firstMinute;
   }
 
@@ -59,25 +59,25 @@ export class JoinMessageWriter {
     microseconds: number,
     operation: number,
   ): void {
-    const sink = this.#sink;
+    const writer = this.#writer;
     this.#writeService(service, number);
-    sink.reserve(SPAN_BYTES_MAX);
-    const { at, view, bytes } = sink;
+    writer.reserve(SPAN_BYTES_MAX);
+    const { at, view, bytes } = writer;
     bytes[at] = flags;
     view.setUint32(at + 1, high, true);
     view.setUint32(at + 5, low, true);
-    sink.at = writeVarint(microseconds, bytes, writeVarint(zigzag(minute - this.#firstMinute), bytes, at + 9));
+    writer.at = writeVarint(microseconds, bytes, writeVarint(zigzag(minute - this.#firstMinute), bytes, at + 9));
     if ((flags & JOIN_CLIENT) !== 0) return;
-    view.setInt32(sink.at, operation, true);
-    sink.at += 4;
+    view.setInt32(writer.at, operation, true);
+    writer.at += 4;
   }
 
   #writeService(service: ServiceName, number: number): void {
     const known = this.#services.find(number);
-    this.#sink.varint(known);
+    this.#writer.varint(known);
     if (known > 0) return;
     this.#services.enter(number, ++this.#serviceCount);
-    writeServiceName(this.#sink, service);
+    writeServiceName(this.#writer, service);
   }
 
   /** Goes on with a span that was added with JOIN_PEER; numbers are those of services. */
@@ -87,18 +87,18 @@ export class JoinMessageWriter {
 
   /** Goes on with a span that was added with JOIN_CHILD. */
   addParent(high: number, low: number): void {
-    const sink = this.#sink;
-    sink.reserve(SPAN_BYTES_MAX);
-    const { at, view } = sink;
+    const writer = this.#writer;
+    writer.reserve(SPAN_BYTES_MAX);
+    const { at, view } = writer;
     view.setUint32(at, high, true);
     view.setUint32(at + 4, low, true);
-    sink.at = at + 8;
+    writer.at = at + 8;
   }
 
   /** The message, valid until the next `begin`. */
   finish(): Uint8Array {
-    const message = this.#sink.bytes.subarray(0, this.#sink.at);
-    this.#sink.at = 0;
+    const message = this.#writer.bytes.subarray(0, this.#writer.at);
+    this.#writer.at = 0;
     this.#services.clear();
     this.#serviceCount = 0;
     return message;

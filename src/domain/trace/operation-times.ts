@@ -4,7 +4,7 @@
 // Operations are found by the number of their service and the hash of their name, in a table of words with linear probing: no text and no object a span.
 import type { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import type { ServiceName } from "../window/window-message.ts";
-import { MINUTES_KEPT } from "../window/window-time.ts";
+import { MINUTES_RETAINED } from "../window/window-time.ts";
 import { addSums, addTime, TIME_SUM_NUMBERS } from "./time-sums.ts";
 
 /** An operation that has no place. */
@@ -15,7 +15,7 @@ const FREE = -1;
 const SERVICE = 0;
 const HASH = 1;
 const NUMBER = 2;
-const PLACE_WORDS = 3;
+const INDEX_WORDS = 3;
 const SPREADING = 0x9e3779b1;
 /** Numbers of a minute: its own, then its sum. */
 const MINUTE_NUMBERS = 1 + TIME_SUM_NUMBERS;
@@ -48,7 +48,7 @@ export class OperationTimes {
   /** By number; a hole is free. */
   readonly #operations: Array<Operation | undefined> = [];
   readonly #free: number[] = [];
-  #words = emptyTable(PLACES_FIRST);
+  #slots = emptyTable(PLACES_FIRST);
   #mask = PLACES_FIRST - 1;
 
   /** `shares` counts who holds how many operations. */
@@ -63,14 +63,14 @@ export class OperationTimes {
 
   /** The number of an operation that a span arrived of in a minute; NO_OPERATION where the tenant has no place left. `service` is always the same `name`. */
   number(service: number, name: ServiceName, hash: number, minute: number): number {
-    const words = this.#words;
-    let at = this.#place(service, hash);
-    for (; words[at + NUMBER] !== FREE; at = this.#next(at)) {
-      if (words[at + HASH] === hash && words[at + SERVICE] === service) return this.#seen(words[at + NUMBER]!, minute);
+    const slots = this.#slots;
+    let at = this.#index(service, hash);
+    for (; slots[at + NUMBER] !== FREE; at = this.#next(at)) {
+      if (slots[at + HASH] === hash && slots[at + SERVICE] === service) return this.#seen(slots[at + NUMBER]!, minute);
     }
     if (!this.#shares.take(name.tenant)) return NO_OPERATION;
     const number = this.#free.pop() ?? this.#operations.length;
-    const minutes = new Float64Array(MINUTES_KEPT * MINUTE_NUMBERS);
+    const minutes = new Float64Array(MINUTES_RETAINED * MINUTE_NUMBERS);
     this.#operations[number] = { service, name, hash, lastMinute: minute, minutes };
     if (2 * this.size > this.#mask) this.#rebuild(2 * (this.#mask + 1));
     else this.#enter(number);
@@ -88,7 +88,7 @@ export class OperationTimes {
     const operation = this.#operations[number];
     if (operation === undefined) return;
     const { minutes } = operation;
-    const at = (minute % MINUTES_KEPT) * MINUTE_NUMBERS;
+    const at = (minute % MINUTES_RETAINED) * MINUTE_NUMBERS;
     if (minutes[at] !== minute) {
       if (minutes[at]! > minute) return;
       minutes.fill(0, at, at + MINUTE_NUMBERS);
@@ -118,38 +118,38 @@ export class OperationTimes {
     }
   }
 
-  #place(service: number, hash: number): number {
-    return ((Math.imul(hash ^ Math.imul(service, SPREADING), SPREADING) >>> 8) & this.#mask) * PLACE_WORDS;
+  #index(service: number, hash: number): number {
+    return ((Math.imul(hash ^ Math.imul(service, SPREADING), SPREADING) >>> 8) & this.#mask) * INDEX_WORDS;
   }
 
   #next(at: number): number {
-    return at + PLACE_WORDS < this.#words.length ? at + PLACE_WORDS : 0;
+    return at + INDEX_WORDS < this.#slots.length ? at + INDEX_WORDS : 0;
   }
 
   #enter(number: number): void {
     const { service, hash } = this.#operations[number] as Operation;
-    let at = this.#place(service, hash);
-    while (this.#words[at + NUMBER] !== FREE) at = this.#next(at);
-    this.#words[at + SERVICE] = service;
-    this.#words[at + HASH] = hash;
-    this.#words[at + NUMBER] = number;
+    let at = this.#index(service, hash);
+    while (this.#slots[at + NUMBER] !== FREE) at = this.#next(at);
+    this.#slots[at + SERVICE] = service;
+    this.#slots[at + HASH] = hash;
+    this.#slots[at + NUMBER] = number;
   }
 
   #rebuild(places: number): void {
-    this.#words = emptyTable(places);
+    this.#slots = emptyTable(places);
     this.#mask = places - 1;
     for (const [number, operation] of this.#operations.entries()) if (operation !== undefined) this.#enter(number);
   }
 }
 
 function emptyTable(places: number): Int32Array {
-  return new Int32Array(places * PLACE_WORDS).fill(FREE);
+  return new Int32Array(places * INDEX_WORDS).fill(FREE);
 }
 
 function sumsOf({ minutes }: Operation, { onset, until, past }: OperationMinutes): Float64Array {
   const sums = new Float64Array((past + 1) * TIME_SUM_NUMBERS);
   for (let minute = onset - past; minute <= until; minute++) {
-    const at = (minute % MINUTES_KEPT) * MINUTE_NUMBERS;
+    const at = (minute % MINUTES_RETAINED) * MINUTE_NUMBERS;
     if (minutes[at] !== minute) continue;
     const window = Math.min(past, minute - onset + past) * TIME_SUM_NUMBERS;
     addSums(sums.subarray(window, window + TIME_SUM_NUMBERS), minutes.subarray(at + 1, at + MINUTE_NUMBERS));

@@ -54,7 +54,7 @@ const COPIED_BYTES_MAX = 64;
 
 /** A block in the making; used again for the next. */
 export class SpanBlockWriter {
-  readonly #sink = new ByteSink(2048);
+  readonly #writer = new ByteSink(2048);
   readonly #names = new Map<string, number>();
   /** Numbers in this block by that of the text: of attributes by twice that, of names by one more. */
   readonly #known = new NumberTable(KNOWN_PLACES);
@@ -68,50 +68,50 @@ export class SpanBlockWriter {
   }
 
   begin({ tenant, environment, serviceId }: ServiceName, { second, receivedMs, serial, salt, resource }: SpanBlockOptions): void {
-    const sink = this.#sink;
+    const writer = this.#writer;
     this.#second = second;
     this.#spans = 0;
     this.#nameCount = 0;
     this.#attributeCount = 0;
     this.#names.clear();
     this.#known.clear();
-    sink.at = HEADER_BYTES;
-    sink.view.setUint32(0, SPAN_BLOCK_VERSION, true);
-    sink.view.setUint32(SECOND_AT, second, true);
-    sink.view.setFloat64(RECEIVED_AT, receivedMs, true);
-    sink.view.setUint32(SERIAL_AT, serial, true);
-    sink.view.setUint32(SALT_AT, salt, true);
-    sink.text(serviceId);
-    sink.text(tenant);
-    sink.text(environment);
-    sink.text(resource);
+    writer.at = HEADER_BYTES;
+    writer.view.setUint32(0, SPAN_BLOCK_VERSION, true);
+    writer.view.setUint32(SECOND_AT, second, true);
+    writer.view.setFloat64(RECEIVED_AT, receivedMs, true);
+    writer.view.setUint32(SERIAL_AT, serial, true);
+    writer.view.setUint32(SALT_AT, salt, true);
+    writer.text(serviceId);
+    writer.text(tenant);
+    writer.text(environment);
+    writer.text(resource);
   }
 
   get bytes(): number {
-    return this.#sink.at;
+    return this.#writer.at;
   }
 
   /** Bytes that the writer holds, used or not. */
   get capacity(): number {
-    return this.#sink.bytes.length;
+    return this.#writer.bytes.length;
   }
 
   add(span: BlockSpan): void {
-    const sink = this.#sink;
-    sink.reserve(IDS_BYTES);
+    const writer = this.#writer;
+    writer.reserve(IDS_BYTES);
     this.#id(span.traceId, TRACE_ID_BYTES);
     this.#id(span.spanId, SPAN_ID_BYTES);
     this.#id(span.parentSpanId, SPAN_ID_BYTES);
     const kindAndStatus = (span.kind & KIND_MASK) | (span.statusCode << STATUS_SHIFT);
     this.#addFields(kindAndStatus, span.name, NO_SPAN_TEXT, span.endMicroseconds, span.microseconds);
-    sink.varint(0);
-    sink.text(span.attributes);
+    writer.varint(0);
+    writer.text(span.attributes);
   }
 
   /** Adds a span of `kindAndStatus` (kind + 8 * status), whose ids are the eight words from `at` on; addAttributes() must follow. `nameText` is its name's number, or `none`;
    * the name may be given as encodeText() gives it. */
   addNumbers(
-    words: Uint32Array,
+    slots: Uint32Array,
     at: number,
     kindAndStatus: number,
     name: string | Uint8Array,
@@ -119,29 +119,29 @@ export class SpanBlockWriter {
     endMicroseconds: number,
     microseconds: number,
   ): void {
-    const sink = this.#sink;
-    sink.reserve(SPAN_BYTES_MAX);
-    const { view } = sink;
-    for (let i = 0; i < IDS_BYTES / 4; i++) view.setUint32(sink.at + 4 * i, words[at + i]!, true);
-    sink.at += IDS_BYTES;
+    const writer = this.#writer;
+    writer.reserve(SPAN_BYTES_MAX);
+    const { view } = writer;
+    for (let i = 0; i < IDS_BYTES / 4; i++) view.setUint32(writer.at + 4 * i, slots[at + i]!, true);
+    writer.at += IDS_BYTES;
     this.#addFields(kindAndStatus, name, nameText, endMicroseconds, microseconds);
   }
 
   /** The attributes of the span that was added last: `count` of them, whose words begin at `from`. */
   addAttributes(attributes: AttributeWords, from: number, count: number): void {
-    const sink = this.#sink;
-    const { words, none } = attributes;
-    sink.varint(count + 1);
+    const writer = this.#writer;
+    const { words: slots, none } = attributes;
+    writer.varint(count + 1);
     let at = from;
     for (let i = 0; i < count; i++) {
-      const number = words[at++]!;
+      const number = slots[at++]!;
       if (number === none) {
-        this.#newAttribute(attributes.memory, words[at]!, words[at + 1]!);
+        this.#newAttribute(attributes.memory, slots[at]!, slots[at + 1]!);
         at += 2;
         continue;
       }
       const known = this.#known.find(2 * number);
-      if (known > 0) sink.varint(known);
+      if (known > 0) writer.varint(known);
       else {
         this.#known.enter(2 * number, this.#attributeCount + 1);
         this.#newAttribute(attributes.memory, attributes.textAddress(number), attributes.textBytes(number));
@@ -150,44 +150,44 @@ export class SpanBlockWriter {
   }
 
   #newAttribute(memory: Uint8Array, address: number, bytes: number): void {
-    const sink = this.#sink;
+    const writer = this.#writer;
     this.#attributeCount++;
-    sink.varint(0);
-    sink.varint(bytes);
-    sink.reserve(bytes);
-    if (bytes > COPIED_BYTES_MAX) sink.bytes.set(memory.subarray(address, address + bytes), sink.at);
-    else for (let i = 0; i < bytes; i++) sink.bytes[sink.at + i] = memory[address + i]!;
-    sink.at += bytes;
+    writer.varint(0);
+    writer.varint(bytes);
+    writer.reserve(bytes);
+    if (bytes > COPIED_BYTES_MAX) writer.bytes.set(memory.subarray(address, address + bytes), writer.at);
+    else for (let i = 0; i < bytes; i++) writer.bytes[writer.at + i] = memory[address + i]!;
+    writer.at += bytes;
   }
 
   #addFields(kindAndStatus: number, name: string | Uint8Array, nameText: number, endMicroseconds: number, microseconds: number): void {
-    const sink = this.#sink;
+    const writer = this.#writer;
     this.#spans++;
-    sink.u8(kindAndStatus);
+    writer.u8(kindAndStatus);
     const known = typeof name === "string" && nameText === NO_SPAN_TEXT ? (this.#names.get(name) ?? 0) : this.#known.find(2 * nameText + 1);
-    sink.varint(known);
+    writer.varint(known);
     if (known === 0) {
       this.#nameCount++;
       if (nameText !== NO_SPAN_TEXT) this.#known.enter(2 * nameText + 1, this.#nameCount);
       else if (typeof name === "string") this.#names.set(name, this.#nameCount);
-      if (typeof name === "string") sink.text(name);
-      else sink.copy(name);
+      if (typeof name === "string") writer.text(name);
+      else writer.copy(name);
     }
-    sink.reserve(TIMES_BYTES_MAX);
-    const { bytes } = sink;
-    sink.at = writeVarint(microseconds, bytes, writeVarint(endMicroseconds - this.#second * MICROSECONDS, bytes, sink.at));
+    writer.reserve(TIMES_BYTES_MAX);
+    const { bytes } = writer;
+    writer.at = writeVarint(microseconds, bytes, writeVarint(endMicroseconds - this.#second * MICROSECONDS, bytes, writer.at));
   }
 
   /** Hex digits as bytes; "" as zeros. */
   #id(hex: string, bytes: number): void {
-    const sink = this.#sink;
-    for (let i = 0; i < bytes; i++) sink.bytes[sink.at++] = hex === "" ? 0 : (digit(hex, 2 * i) << 4) | digit(hex, 2 * i + 1);
+    const writer = this.#writer;
+    for (let i = 0; i < bytes; i++) writer.bytes[writer.at++] = hex === "" ? 0 : (digit(hex, 2 * i) << 4) | digit(hex, 2 * i + 1);
   }
 
   /** The block, valid until the writer is used again. */
   finish(): Uint8Array {
-    this.#sink.view.setUint32(SPANS_AT, this.#spans, true);
-    return this.#sink.bytes.subarray(0, this.#sink.at);
+    this.#writer.view.setUint32(SPANS_AT, this.#spans, true);
+    return this.#writer.bytes.subarray(0, this.#writer.at);
   }
 }
 

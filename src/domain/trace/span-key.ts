@@ -2,7 +2,7 @@
 // are taken for one. At 10,000,000 spans held at a time that happens by chance once in 370,000 times; who chooses ids harms only his own tenant.
 
 const WORDS = 6;
-const TRACE_WORDS = 4;
+const TRACE_LENGTH = 4;
 const DIGITS_PER_WORD = 8;
 const MULTIPLIER_HIGH = 0x85ebca6b;
 const MULTIPLIER_LOW = 0xc2b2ae35;
@@ -28,7 +28,7 @@ function finish(hash: number): number {
 
 /** Reads ids and hashes them; one is kept and used again. */
 export class SpanKey {
-  readonly #words = new Uint32Array(WORDS);
+  readonly #slots = new Uint32Array(WORDS);
   #traceHigh = 0;
   #traceLow = 0;
   high = 0;
@@ -36,12 +36,12 @@ export class SpanKey {
 
   /** Takes a trace id of 32 hex digits, not all 0; false for anything else. `seed` stands for the tenant. */
   takeTrace(seed: number, traceId: string): boolean {
-    if (!this.#read(traceId, 0, TRACE_WORDS)) return false;
+    if (!this.#read(traceId, 0, TRACE_LENGTH)) return false;
     let high = seed;
     let low = ~seed;
-    for (let i = 0; i < TRACE_WORDS; i++) {
-      high = mix(high, this.#words[i]!, MULTIPLIER_HIGH);
-      low = mix(low, this.#words[i]!, MULTIPLIER_LOW);
+    for (let i = 0; i < TRACE_LENGTH; i++) {
+      high = mix(high, this.#slots[i]!, MULTIPLIER_HIGH);
+      low = mix(low, this.#slots[i]!, MULTIPLIER_LOW);
     }
     this.#traceHigh = high;
     this.#traceLow = low;
@@ -55,8 +55,8 @@ export class SpanKey {
 
   /** Takes the id of a span of that trace, 16 hex digits, not all 0, and sets `high` and `low`; false for anything else. */
   takeSpan(spanId: string): boolean {
-    if (!this.#read(spanId, TRACE_WORDS, WORDS)) return false;
-    const [first, second] = [this.#words[TRACE_WORDS]!, this.#words[TRACE_WORDS + 1]!];
+    if (!this.#read(spanId, TRACE_LENGTH, WORDS)) return false;
+    const [first, second] = [this.#slots[TRACE_LENGTH]!, this.#slots[TRACE_LENGTH + 1]!];
     this.high = finish(mix(mix(this.#traceHigh, first, MULTIPLIER_HIGH), second, MULTIPLIER_HIGH));
     this.low = finish(mix(mix(this.#traceLow, first, MULTIPLIER_LOW), second, MULTIPLIER_LOW));
     return true;
@@ -74,7 +74,7 @@ export class SpanKey {
         bad |= digit;
         value = (value << 4) | (digit & 15);
       }
-      this.#words[word] = value;
+      this.#slots[word] = value;
       all |= value;
     }
     return bad < 16 && all !== 0;

@@ -17,7 +17,7 @@ import {
   PARENT_HIGH,
   PARENT_LOW,
   SERVICE,
-  SPAN_WORDS,
+  SPAN_LENGTH,
 } from "./join-batch.ts";
 import { JOIN_CHILD, JOIN_CLIENT, JOIN_ERROR, JOIN_PEER } from "./join-message.ts";
 import { NO_OPERATION } from "./operation-times.ts";
@@ -38,7 +38,7 @@ const ARRIVAL = 3;
 const OWNER = 4;
 const DURATION = 5;
 const TIMED = 6;
-const HELD_WORDS = 7;
+const HELD_LENGTH = 7;
 const DURATION_MAX = 2 ** 31 - 1;
 const OWNER_SHIFT = 5;
 const WAITS = 4;
@@ -97,7 +97,7 @@ export class TraceJoin {
   #timed = 0;
   #mask = 0;
   #places = 0;
-  #words = new Int32Array(0);
+  #slots = new Int32Array(0);
   /** By bucket the place of the newest span whose key belongs there. */
   #heads = new Int32Array(0);
   readonly #waiting = new WaitingChildren();
@@ -125,37 +125,37 @@ export class TraceJoin {
   }
 
   /** Takes the spans of a batch, in their order. */
-  addBatch({ words, count }: JoinBatch, arrivalSeconds: number): void {
+  addBatch({ words: slots, count }: JoinBatch, arrivalSeconds: number): void {
     this.reportSelfTimes(arrivalSeconds);
-    this.#touch(words, count);
-    for (let i = 0; i < count; i++) this.#add(words, i * SPAN_WORDS, arrivalSeconds);
+    this.#touch(slots, count);
+    for (let i = 0; i < count; i++) this.#add(slots, i * SPAN_LENGTH, arrivalSeconds);
   }
 
   /** Puts back a span that was held, without joining it. */
   restore(span: JoinSpan, arrivalSeconds: number, waits: boolean): void {
-    const words = this.#single(span);
-    const at = this.#put(words, 0, arrivalSeconds);
-    if (waits) this.#wait(at, words, 0);
+    const slots = this.#single(span);
+    const at = this.#put(slots, 0, arrivalSeconds);
+    if (waits) this.#wait(at, slots, 0);
   }
 
   /** Tells self times of spans whose children have had their time to come, and calls that nobody answered. */
   reportSelfTimes(nowSeconds: number): void {
-    const words = this.#words;
+    const slots = this.#slots;
     for (; this.#timed < this.#next; this.#timed++) {
       const at = this.#at(this.#timed);
-      if (words[at + ARRIVAL]! >>> 0 > nowSeconds - SELF_TIME_SECONDS) return;
+      if (slots[at + ARRIVAL]! >>> 0 > nowSeconds - SELF_TIME_SECONDS) return;
       this.#reportSelfTime(at);
     }
   }
 
   #reportSelfTime(at: number): void {
-    const words = this.#words;
-    const timed = words[at + TIMED]!;
+    const slots = this.#slots;
+    const timed = slots[at + TIMED]!;
     if (timed === NO_OPERATION) return;
-    const minute = arrivalMinute(words[at + ARRIVAL]!) + AHEAD_MAX - (timed & AGE_MASK);
-    words[at + TIMED] = NO_OPERATION;
-    const owner = words[at + OWNER]!;
-    const microseconds = words[at + DURATION]!;
+    const minute = arrivalMinute(slots[at + ARRIVAL]!) + AHEAD_MAX - (timed & AGE_MASK);
+    slots[at + TIMED] = NO_OPERATION;
+    const owner = slots[at + OWNER]!;
+    const microseconds = slots[at + DURATION]!;
     if ((owner & JOIN_PEER) === 0) this.#onSelfTime(timed >> AGE_BITS, minute, Math.max(0, microseconds));
     else if (this.#service(at) !== timed >> AGE_BITS)
       this.#onCall(this.#service(at), timed >> AGE_BITS, minute, microseconds, (owner & JOIN_ERROR) !== 0, NO_GAP);
@@ -168,30 +168,30 @@ export class TraceJoin {
   }
 
   /** Loads what a batch will look at: loads that do not hang on each other take the time of one. */
-  #touch(words: Int32Array, count: number): void {
+  #touch(slots: Int32Array, count: number): void {
     const heads = this.#heads;
-    const held = this.#words;
+    const held = this.#slots;
     const mask = this.#mask;
     let sum = 0;
-    const end = count * SPAN_WORDS;
-    for (let at = 0; at < end; at += SPAN_WORDS) sum += heads[words[at + KEY_LOW]! & mask]! + heads[words[at + PARENT_LOW]! & mask]!;
-    for (let at = 0; at < end; at += SPAN_WORDS) {
-      const head = heads[words[at + KEY_LOW]! & mask]!;
-      if (head !== NONE) sum += held[head * HELD_WORDS]!;
+    const end = count * SPAN_LENGTH;
+    for (let at = 0; at < end; at += SPAN_LENGTH) sum += heads[slots[at + KEY_LOW]! & mask]! + heads[slots[at + PARENT_LOW]! & mask]!;
+    for (let at = 0; at < end; at += SPAN_LENGTH) {
+      const head = heads[slots[at + KEY_LOW]! & mask]!;
+      if (head !== NONE) sum += held[head * HELD_LENGTH]!;
     }
     this.touched = sum;
   }
 
-  #add(words: Int32Array, from: number, arrivalSeconds: number): boolean {
-    const high = words[from + KEY_HIGH]!;
-    const low = words[from + KEY_LOW]!;
+  #add(slots: Int32Array, from: number, arrivalSeconds: number): boolean {
+    const high = slots[from + KEY_HIGH]!;
+    const low = slots[from + KEY_LOW]!;
     if (this.#find(high, low) !== NONE) return false;
-    const at = this.#put(words, from, arrivalSeconds);
-    if ((this.#words[at + OWNER]! & JOIN_CHILD) !== 0) {
-      const parent = this.#find(words[from + PARENT_HIGH]!, words[from + PARENT_LOW]!);
-      if (parent === NONE) this.#wait(at, words, from);
+    const at = this.#put(slots, from, arrivalSeconds);
+    if ((this.#slots[at + OWNER]! & JOIN_CHILD) !== 0) {
+      const parent = this.#find(slots[from + PARENT_HIGH]!, slots[from + PARENT_LOW]!);
+      if (parent === NONE) this.#wait(at, slots, from);
       else {
-        this.#join(parent, words[from + SERVICE]!, words[from + MINUTE]!, microsecondsOf(words, from), this.#words[at + OWNER]! & FLAGS);
+        this.#join(parent, slots[from + SERVICE]!, slots[from + MINUTE]!, microsecondsOf(slots, from), this.#slots[at + OWNER]! & FLAGS);
       }
     }
     this.#joinWaiting(at, high, low);
@@ -200,7 +200,7 @@ export class TraceJoin {
 
   /** Forgets spans that arrived before a time in seconds. */
   expire(beforeSeconds: number): void {
-    while (this.#first < this.#next && this.#words[this.#at(this.#first) + ARRIVAL]! >>> 0 < beforeSeconds) this.#drop();
+    while (this.#first < this.#next && this.#slots[this.#at(this.#first) + ARRIVAL]! >>> 0 < beforeSeconds) this.#drop();
   }
 
   /** Calls with every span held, oldest first, without operations; parent and minute are known of one that waits alone, microseconds of such a one and of a client's. The span is valid during the call. */
@@ -208,67 +208,67 @@ export class TraceJoin {
     const span = { ...NO_SPAN };
     for (let number = this.#first; number < this.#next; number++) {
       const at = this.#at(number);
-      const owner = this.#words[at + OWNER]!;
+      const owner = this.#slots[at + OWNER]!;
       const waits = (owner & WAITS) !== 0;
       span.service = this.#service(at);
       span.flags = owner & FLAGS & ~JOIN_PEER;
-      span.high = this.#words[at + HELD_HIGH]! >>> 0;
-      span.low = this.#words[at + HELD_LOW]! >>> 0;
-      span.microseconds = (owner & JOIN_CLIENT) === 0 ? 0 : this.#words[at + DURATION]!;
+      span.high = this.#slots[at + HELD_HIGH]! >>> 0;
+      span.low = this.#slots[at + HELD_LOW]! >>> 0;
+      span.microseconds = (owner & JOIN_CLIENT) === 0 ? 0 : this.#slots[at + DURATION]!;
       if (waits) this.#waiting.read(owner >> OWNER_SHIFT, span);
-      visit(span, this.#words[at + ARRIVAL]! >>> 0, waits);
+      visit(span, this.#slots[at + ARRIVAL]! >>> 0, waits);
     }
   }
 
   /** Where the words of a span begin, by its number. */
   #at(number: number): number {
-    return (number & this.#mask) * HELD_WORDS;
+    return (number & this.#mask) * HELD_LENGTH;
   }
 
   #service(at: number): number {
-    const owner = this.#words[at + OWNER]!;
+    const owner = this.#slots[at + OWNER]!;
     return (owner & WAITS) === 0 ? owner >> OWNER_SHIFT : this.#waiting.service(owner >> OWNER_SHIFT);
   }
 
   #put(from: Int32Array, fromAt: number, arrivalSeconds: number): number {
     if (this.size === this.#places) this.#makeRoom();
-    const words = this.#words;
+    const slots = this.#slots;
     const at = this.#at(this.#next++);
-    words[at + HELD_HIGH] = from[fromAt + KEY_HIGH]!;
-    words[at + HELD_LOW] = from[fromAt + KEY_LOW]!;
-    words[at + ARRIVAL] = arrivalSeconds;
+    slots[at + HELD_HIGH] = from[fromAt + KEY_HIGH]!;
+    slots[at + HELD_LOW] = from[fromAt + KEY_LOW]!;
+    slots[at + ARRIVAL] = arrivalSeconds;
     const flags = (from[fromAt + MICROSECONDS_HIGH]! >>> FLAGS_SHIFT) & FLAGS;
-    words[at + OWNER] = (from[fromAt + SERVICE]! << OWNER_SHIFT) | flags;
-    words[at + DURATION] = Math.min(DURATION_MAX, microsecondsOf(from, fromAt));
-    words[at + TIMED] = timedOf(from[fromAt + OPERATION]!, arrivalMinute(arrivalSeconds) - from[fromAt + MINUTE]!, words[at + DURATION]!);
+    slots[at + OWNER] = (from[fromAt + SERVICE]! << OWNER_SHIFT) | flags;
+    slots[at + DURATION] = Math.min(DURATION_MAX, microsecondsOf(from, fromAt));
+    slots[at + TIMED] = timedOf(from[fromAt + OPERATION]!, arrivalMinute(arrivalSeconds) - from[fromAt + MINUTE]!, slots[at + DURATION]!);
     this.#chain(at);
     return at;
   }
 
   /** Puts a span in front of the chain that its key belongs to. */
   #chain(at: number): void {
-    const head = this.#words[at + HELD_LOW]! & this.#mask;
-    this.#words[at + LINK] = this.#heads[head]!;
-    this.#heads[head] = at / HELD_WORDS;
+    const head = this.#slots[at + HELD_LOW]! & this.#mask;
+    this.#slots[at + LINK] = this.#heads[head]!;
+    this.#heads[head] = at / HELD_LENGTH;
   }
 
   /** Where the words of the span of a key begin; NONE where none is held. */
   #find(high: number, low: number): number {
-    const words = this.#words;
-    for (let place = this.#heads[low & this.#mask]!; place !== NONE; ) {
-      const at = place * HELD_WORDS;
-      if (words[at + HELD_LOW] === low && words[at + HELD_HIGH] === high) return at;
-      place = words[at + LINK]!;
+    const slots = this.#slots;
+    for (let index = this.#heads[low & this.#mask]!; index !== NONE; ) {
+      const at = index * HELD_LENGTH;
+      if (slots[at + HELD_LOW] === low && slots[at + HELD_HIGH] === high) return at;
+      index = slots[at + LINK]!;
     }
     return NONE;
   }
 
   /** Has the span that was put last, whose words are given, wait for its parent. */
-  #wait(at: number, words: Int32Array, from: number): void {
-    const high = words[from + PARENT_HIGH]!;
-    const low = words[from + PARENT_LOW]!;
-    const child = this.#waiting.add(this.#next - 1, words[from + SERVICE]!, high, low, words[from + MINUTE]!, microsecondsOf(words, from));
-    this.#words[at + OWNER] = (child << OWNER_SHIFT) | (this.#words[at + OWNER]! & FLAGS) | WAITS;
+  #wait(at: number, slots: Int32Array, from: number): void {
+    const high = slots[from + PARENT_HIGH]!;
+    const low = slots[from + PARENT_LOW]!;
+    const child = this.#waiting.add(this.#next - 1, slots[from + SERVICE]!, high, low, slots[from + MINUTE]!, microsecondsOf(slots, from));
+    this.#slots[at + OWNER] = (child << OWNER_SHIFT) | (this.#slots[at + OWNER]! & FLAGS) | WAITS;
   }
 
   /** Children that came before this span. */
@@ -278,8 +278,8 @@ export class TraceJoin {
       const next = waiting.next(child, high, low);
       const service = waiting.service(child);
       const at = this.#at(waiting.held(child));
-      const flags = this.#words[at + OWNER]! & FLAGS;
-      this.#words[at + OWNER] = (service << OWNER_SHIFT) | flags;
+      const flags = this.#slots[at + OWNER]! & FLAGS;
+      this.#slots[at + OWNER] = (service << OWNER_SHIFT) | flags;
       this.#join(parent, service, waiting.minute(child), waiting.microseconds(child), flags);
       waiting.remove(child);
       child = next;
@@ -287,18 +287,18 @@ export class TraceJoin {
   }
 
   #join(parent: number, callee: number, minute: number, microseconds: number, flags: number): void {
-    const words = this.#words;
+    const slots = this.#slots;
     const caller = this.#service(parent);
-    if ((words[parent + OWNER]! & JOIN_PEER) !== 0) {
-      if (isAnswer(words[parent + OWNER]!, flags, caller !== callee)) words[parent + TIMED] = NO_OPERATION;
-    } else if (words[parent + TIMED] !== NO_OPERATION)
-      words[parent + DURATION] = Math.max(-DURATION_MAX, words[parent + DURATION]! - microseconds);
+    if ((slots[parent + OWNER]! & JOIN_PEER) !== 0) {
+      if (isAnswer(slots[parent + OWNER]!, flags, caller !== callee)) slots[parent + TIMED] = NO_OPERATION;
+    } else if (slots[parent + TIMED] !== NO_OPERATION)
+      slots[parent + DURATION] = Math.max(-DURATION_MAX, slots[parent + DURATION]! - microseconds);
     if (caller !== callee) this.#onCall(caller, callee, minute, microseconds, (flags & JOIN_ERROR) !== 0, this.#gap(parent, microseconds));
   }
 
   #gap(parent: number, microseconds: number): number {
-    const duration = this.#words[parent + DURATION]!;
-    if ((this.#words[parent + OWNER]! & JOIN_CLIENT) === 0 || duration === DURATION_MAX) return NO_GAP;
+    const duration = this.#slots[parent + DURATION]!;
+    if ((this.#slots[parent + OWNER]! & JOIN_CLIENT) === 0 || duration === DURATION_MAX) return NO_GAP;
     return Math.max(0, duration - microseconds);
   }
 
@@ -312,35 +312,35 @@ export class TraceJoin {
   /** Forgets the oldest. */
   #drop(): void {
     const at = this.#at(this.#first++);
-    const words = this.#words;
+    const slots = this.#slots;
     this.#reportSelfTime(at);
     this.#timed = Math.max(this.#timed, this.#first);
     this.#unchain(at);
-    if ((words[at + OWNER]! & WAITS) !== 0) this.#waiting.remove(words[at + OWNER]! >> OWNER_SHIFT);
+    if ((slots[at + OWNER]! & WAITS) !== 0) this.#waiting.remove(slots[at + OWNER]! >> OWNER_SHIFT);
   }
 
   #unchain(at: number): void {
-    const words = this.#words;
-    const head = words[at + HELD_LOW]! & this.#mask;
-    const place = at / HELD_WORDS;
-    if (this.#heads[head] === place) {
-      this.#heads[head] = words[at + LINK]!;
+    const slots = this.#slots;
+    const head = slots[at + HELD_LOW]! & this.#mask;
+    const index = at / HELD_LENGTH;
+    if (this.#heads[head] === index) {
+      this.#heads[head] = slots[at + LINK]!;
       return;
     }
-    let before = this.#heads[head]! * HELD_WORDS;
-    while (words[before + LINK] !== place) before = words[before + LINK]! * HELD_WORDS;
-    words[before + LINK] = words[at + LINK]!;
+    let before = this.#heads[head]! * HELD_LENGTH;
+    while (slots[before + LINK] !== index) before = slots[before + LINK]! * HELD_LENGTH;
+    slots[before + LINK] = slots[at + LINK]!;
   }
 
   /** Spans keep their numbers; chains are made anew, oldest first. */
   #grow(): void {
-    const before = this.#words;
+    const before = this.#slots;
     const beforeMask = this.#mask;
     this.#allocate(2 * this.#places);
     for (let number = this.#first; number < this.#next; number++) {
-      const from = (number & beforeMask) * HELD_WORDS;
+      const from = (number & beforeMask) * HELD_LENGTH;
       const at = this.#at(number);
-      for (let word = 0; word < HELD_WORDS; word++) this.#words[at + word] = before[from + word]!;
+      for (let word = 0; word < HELD_LENGTH; word++) this.#slots[at + word] = before[from + word]!;
       this.#chain(at);
     }
   }
@@ -348,7 +348,7 @@ export class TraceJoin {
   #allocate(places: number): void {
     this.#mask = places - 1;
     this.#places = places;
-    this.#words = new Int32Array(HELD_WORDS * places);
+    this.#slots = new Int32Array(HELD_LENGTH * places);
     this.#heads = new Int32Array(places).fill(NONE);
   }
 }
@@ -374,6 +374,6 @@ function timedOf(operation: number, ageMinutes: number, duration: number): numbe
   return (operation << AGE_BITS) | age;
 }
 
-function microsecondsOf(words: Int32Array, at: number): number {
-  return (words[at + MICROSECONDS_HIGH]! & HIGH_MASK) * HIGH_WORD + (words[at + MICROSECONDS]! >>> 0);
+function microsecondsOf(slots: Int32Array, at: number): number {
+  return (slots[at + MICROSECONDS_HIGH]! & HIGH_MASK) * HIGH_WORD + (slots[at + MICROSECONDS]! >>> 0);
 }

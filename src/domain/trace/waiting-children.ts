@@ -13,12 +13,12 @@ const SERVICE = 4;
 const MINUTE = 5;
 const MICROSECONDS = 6;
 const MICROSECONDS_HIGH = 7;
-const CHILD_WORDS = 8;
+const CHILD_LENGTH = 8;
 
 /** The children of one partition. Each has a number from `add` to `remove`. */
 export class WaitingChildren {
   #places = 0;
-  #words = new Int32Array(0);
+  #slots = new Int32Array(0);
   #heads = new Int32Array(0);
   /** The first that is free; NONE where all are taken. */
   #free = NONE;
@@ -30,80 +30,80 @@ export class WaitingChildren {
   /** Adds a child of a service, with its number among the held spans; answers its own. */
   add(held: number, service: number, parentHigh: number, parentLow: number, minute: number, microseconds: number): number {
     if (this.#free === NONE) this.#grow();
-    const words = this.#words;
+    const slots = this.#slots;
     const number = this.#free;
-    const at = number * CHILD_WORDS;
-    this.#free = words[at + LINK]!;
-    words[at + PARENT_HIGH] = parentHigh;
-    words[at + PARENT_LOW] = parentLow;
-    words[at + HELD] = held;
-    words[at + SERVICE] = service;
-    words[at + MINUTE] = minute;
-    words[at + MICROSECONDS] = microseconds;
-    words[at + MICROSECONDS_HIGH] = Math.floor(microseconds / HIGH_WORD);
+    const at = number * CHILD_LENGTH;
+    this.#free = slots[at + LINK]!;
+    slots[at + PARENT_HIGH] = parentHigh;
+    slots[at + PARENT_LOW] = parentLow;
+    slots[at + HELD] = held;
+    slots[at + SERVICE] = service;
+    slots[at + MINUTE] = minute;
+    slots[at + MICROSECONDS] = microseconds;
+    slots[at + MICROSECONDS_HIGH] = Math.floor(microseconds / HIGH_WORD);
     this.#chain(number);
     return number;
   }
 
   /** The child of a parent that was added last and comes behind `after` in its chain, NONE to begin with; NONE where there is none. */
   next(after: number, parentHigh: number, parentLow: number): number {
-    const words = this.#words;
+    const slots = this.#slots;
     const high = parentHigh | 0;
     const low = parentLow | 0;
-    let number = after === NONE ? this.#heads[low & (this.#places - 1)]! : words[after * CHILD_WORDS + LINK]!;
-    for (; number !== NONE; number = words[number * CHILD_WORDS + LINK]!) {
-      const at = number * CHILD_WORDS;
-      if (words[at + PARENT_HIGH] === high && words[at + PARENT_LOW] === low) break;
+    let number = after === NONE ? this.#heads[low & (this.#places - 1)]! : slots[after * CHILD_LENGTH + LINK]!;
+    for (; number !== NONE; number = slots[number * CHILD_LENGTH + LINK]!) {
+      const at = number * CHILD_LENGTH;
+      if (slots[at + PARENT_HIGH] === high && slots[at + PARENT_LOW] === low) break;
     }
     return number;
   }
 
   remove(number: number): void {
-    const words = this.#words;
-    const at = number * CHILD_WORDS;
-    const head = words[at + PARENT_LOW]! & (this.#places - 1);
-    if (this.#heads[head] === number) this.#heads[head] = words[at + LINK]!;
+    const slots = this.#slots;
+    const at = number * CHILD_LENGTH;
+    const head = slots[at + PARENT_LOW]! & (this.#places - 1);
+    if (this.#heads[head] === number) this.#heads[head] = slots[at + LINK]!;
     else {
-      let before = this.#heads[head]! * CHILD_WORDS;
-      while (words[before + LINK] !== number) before = words[before + LINK]! * CHILD_WORDS;
-      words[before + LINK] = words[at + LINK]!;
+      let before = this.#heads[head]! * CHILD_LENGTH;
+      while (slots[before + LINK] !== number) before = slots[before + LINK]! * CHILD_LENGTH;
+      slots[before + LINK] = slots[at + LINK]!;
     }
-    words[at + LINK] = this.#free;
+    slots[at + LINK] = this.#free;
     this.#free = number;
   }
 
   /** The number of a child among the held spans, in 32 bits. */
   held(number: number): number {
-    return this.#words[number * CHILD_WORDS + HELD]!;
+    return this.#slots[number * CHILD_LENGTH + HELD]!;
   }
 
   service(number: number): number {
-    return this.#words[number * CHILD_WORDS + SERVICE]!;
+    return this.#slots[number * CHILD_LENGTH + SERVICE]!;
   }
 
   /** Writes what is known of a child beyond its service. */
   read(number: number, into: { parentHigh: number; parentLow: number; minute: number; microseconds: number }): void {
-    const at = number * CHILD_WORDS;
-    into.parentHigh = this.#words[at + PARENT_HIGH]! >>> 0;
-    into.parentLow = this.#words[at + PARENT_LOW]! >>> 0;
+    const at = number * CHILD_LENGTH;
+    into.parentHigh = this.#slots[at + PARENT_HIGH]! >>> 0;
+    into.parentLow = this.#slots[at + PARENT_LOW]! >>> 0;
     into.minute = this.minute(number);
     into.microseconds = this.microseconds(number);
   }
 
   minute(number: number): number {
-    return this.#words[number * CHILD_WORDS + MINUTE]!;
+    return this.#slots[number * CHILD_LENGTH + MINUTE]!;
   }
 
   microseconds(number: number): number {
-    const at = number * CHILD_WORDS;
-    return this.#words[at + MICROSECONDS_HIGH]! * HIGH_WORD + (this.#words[at + MICROSECONDS]! >>> 0);
+    const at = number * CHILD_LENGTH;
+    return this.#slots[at + MICROSECONDS_HIGH]! * HIGH_WORD + (this.#slots[at + MICROSECONDS]! >>> 0);
   }
 
   /** Puts a child in front of the chain that its parent's key belongs to. */
   #chain(number: number): void {
-    const at = number * CHILD_WORDS;
-    const head = this.#words[at + PARENT_LOW]! & (this.#places - 1);
-    this.#words[at + LINK] = this.#heads[head]!;
+    const at = number * CHILD_LENGTH;
+    const head = this.#slots[at + PARENT_LOW]! & (this.#places - 1);
+    this.#slots[at + LINK] = this.#heads[head]!;
     this.#heads[head] = number;
   }
 
@@ -111,14 +111,14 @@ export class WaitingChildren {
   #grow(): void {
     const before = this.#places;
     this.#places = Math.max(PLACES_FIRST, 2 * before);
-    const words = new Int32Array(this.#places * CHILD_WORDS);
-    words.set(this.#words);
-    this.#words = words;
+    const slots = new Int32Array(this.#places * CHILD_LENGTH);
+    slots.set(this.#slots);
+    this.#slots = slots;
     const chains = this.#chainsInOrder(before);
     this.#heads = new Int32Array(this.#places).fill(NONE);
     for (const number of chains) this.#chain(number);
     for (let number = this.#places - 1; number >= before; number--) {
-      words[number * CHILD_WORDS + LINK] = this.#free;
+      slots[number * CHILD_LENGTH + LINK] = this.#free;
       this.#free = number;
     }
   }
@@ -128,7 +128,7 @@ export class WaitingChildren {
     const order: number[] = [];
     for (let head = 0; head < places; head++) {
       const chain: number[] = [];
-      for (let number = this.#heads[head]!; number !== NONE; number = this.#words[number * CHILD_WORDS + LINK]!) chain.push(number);
+      for (let number = this.#heads[head]!; number !== NONE; number = this.#slots[number * CHILD_LENGTH + LINK]!) chain.push(number);
       order.push(...chain.reverse());
     }
     return order;

@@ -47,11 +47,11 @@ export class ClosedWindows {
   }
 
   /** {numbers varint, their differences varint} */
-  write(sink: ByteSink): void {
-    sink.varint(this.#bounds.length);
+  write(writer: ByteSink): void {
+    writer.varint(this.#bounds.length);
     let before = 0;
     for (const bound of this.#bounds) {
-      sink.varint(bound - before);
+      writer.varint(bound - before);
       before = bound;
     }
   }

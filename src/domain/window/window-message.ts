@@ -32,21 +32,21 @@ export interface ServiceName {
 }
 
 /** {tenant text, environment text, service text} */
-export function writeServiceName(sink: ByteSink, { tenant, environment, serviceId, encoded }: ServiceName): void {
+export function writeServiceName(writer: ByteSink, { tenant, environment, serviceId, encoded }: ServiceName): void {
   if (encoded !== undefined) {
-    sink.copy(encoded);
+    writer.copy(encoded);
     return;
   }
-  sink.text(tenant);
-  sink.text(environment);
-  sink.text(serviceId);
+  writer.text(tenant);
+  writer.text(environment);
+  writer.text(serviceId);
 }
 
 /** The bytes that `writeServiceName` writes. */
 export function encodeServiceName(name: ServiceName): Uint8Array {
-  const sink = new ByteSink(256);
-  writeServiceName(sink, name);
-  return sink.bytes.slice(0, sink.at);
+  const writer = new ByteSink(256);
+  writeServiceName(writer, name);
+  return writer.bytes.slice(0, writer.at);
 }
 
 /** Reads what `writeServiceName` wrote. */
@@ -63,7 +63,7 @@ export function skipServiceName(reader: ByteReader): void {
 
 /** A message in the making; kept and used for the next. */
 export class WindowMessageWriter {
-  readonly #sink = new ByteSink(1024);
+  readonly #writer = new ByteSink(1024);
   readonly #names = new Map<string, number>();
   readonly #numbered = new NumberTable(NUMBERED_PLACES);
   #nameCount = 0;
@@ -71,19 +71,19 @@ export class WindowMessageWriter {
 
   /** Bytes so far; 0 before `begin`. */
   get bytes(): number {
-    return this.#sink.at;
+    return this.#writer.at;
   }
 
   /** Bytes that it holds on to. */
   get capacity(): number {
-    return this.#sink.bytes.length;
+    return this.#writer.bytes.length;
   }
 
   begin(service: ServiceName, firstWindow: number): void {
-    const sink = this.#sink;
-    sink.u8(MESSAGE_WINDOW);
-    writeServiceName(sink, service);
-    sink.varint(firstWindow);
+    const writer = this.#writer;
+    writer.u8(MESSAGE_WINDOW);
+    writeServiceName(writer, service);
+    writer.varint(firstWindow);
     this.#firstWindow = firstWindow;
   }
 
@@ -101,28 +101,28 @@ export class WindowMessageWriter {
   }
 
   #add(name: string | Uint8Array, known: number, flags: number, window: number, amount: number, high: number, low: number): void {
-    const sink = this.#sink;
-    sink.varint(known);
+    const writer = this.#writer;
+    writer.varint(known);
     if (known === 0) {
       this.#nameCount++;
-      if (typeof name === "string") sink.text(name);
-      else sink.copy(name);
+      if (typeof name === "string") writer.text(name);
+      else writer.copy(name);
     }
-    sink.reserve(ITEM_BYTES_MAX);
-    const { bytes, view } = sink;
-    let { at } = sink;
+    writer.reserve(ITEM_BYTES_MAX);
+    const { bytes, view } = writer;
+    let { at } = writer;
     bytes[at++] = flags;
     at = writeVarint(zigzag(window - this.#firstWindow), bytes, at);
     at = writeVarint(amount, bytes, at);
     view.setUint32(at, high, true);
     view.setUint32(at + 4, low, true);
-    sink.at = at + 8;
+    writer.at = at + 8;
   }
 
   /** The message, valid until the next `begin`. */
   finish(): Uint8Array {
-    const message = this.#sink.bytes.subarray(0, this.#sink.at);
-    this.#sink.at = 0;
+    const message = this.#writer.bytes.subarray(0, this.#writer.at);
+    this.#writer.at = 0;
     this.#names.clear();
     this.#numbered.clear();
     this.#nameCount = 0;
@@ -131,7 +131,7 @@ export class WindowMessageWriter {
 }
 
 /** Writers that are kept for the next messages, 3 KiB each as a rule, and the largest of them. */
-const WRITERS_KEPT_MAX = 512;
+const WRITERS_RETAINED_MAX = 512;
 const WRITER_BYTES_MAX = 16 * 1024;
 
 /** Writers of the messages that one lane has begun: a service that is new costs none of its own. */
@@ -144,7 +144,7 @@ export class WindowMessageWriters {
 
   /** Takes a writer back whose message has been finished. */
   give(writer: WindowMessageWriter): void {
-    if (this.#spare.length < WRITERS_KEPT_MAX && writer.capacity <= WRITER_BYTES_MAX) this.#spare.push(writer);
+    if (this.#spare.length < WRITERS_RETAINED_MAX && writer.capacity <= WRITER_BYTES_MAX) this.#spare.push(writer);
   }
 }
 

@@ -38,4 +38,4 @@ export function minuteOfWindow(window: number): number {
 }
 
 /** Minutes that an engine remembers one by one of what the analysis of incidents compares: lines by template, self times by operation. */
-export const MINUTES_KEPT = 20;
+export const MINUTES_RETAINED = 20;

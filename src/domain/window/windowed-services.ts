@@ -51,9 +51,9 @@ export interface FoldKind<F extends Fold<C>, C, E> {
   /** Some windows have ended, and something else comes now. */
   flush(): void;
   entries(fold: F): Iterable<E>;
-  writeEntry(sink: ByteSink, entry: E): void;
+  writeEntry(writer: ByteSink, entry: E): void;
   readEntry(reader: ByteReader, fold: F): void;
-  writeCell(sink: ByteSink, cell: C): void;
+  writeCell(writer: ByteSink, cell: C): void;
   readCell(reader: ByteReader, fold: F, open: OpenWindow<C[]>): void;
 }
 
@@ -238,13 +238,13 @@ export class WindowedServices<F extends Fold<C>, C, E> {
     const { windows } = fold;
     let closed = windows.closed;
     const beginService = () => {
-      const sink = head(PIECE_SERVICE, name);
-      sink.varint(windows.closedUpTo);
-      closed.write(sink);
+      const writer = head(PIECE_SERVICE, name);
+      writer.varint(windows.closedUpTo);
+      closed.write(writer);
       closed = new ClosedWindows();
-      return sink;
+      return writer;
     };
-    yield* pieces(this.#kind.entries(fold), beginService, (sink, entry) => this.#kind.writeEntry(sink, entry));
+    yield* pieces(this.#kind.entries(fold), beginService, (writer, entry) => this.#kind.writeEntry(writer, entry));
     for (const open of windows.values()) {
       yield* this.#cells(name, PIECE_CELLS, open);
       yield* idPieces(open.ids, () => windowHead(PIECE_IDS, name, open));
@@ -256,7 +256,7 @@ export class WindowedServices<F extends Fold<C>, C, E> {
     return pieces(
       open.content,
       () => windowHead(kind, name, open),
-      (sink, cell) => this.#kind.writeCell(sink, cell),
+      (writer, cell) => this.#kind.writeCell(writer, cell),
     );
   }
 
@@ -307,21 +307,21 @@ function keyOf({ tenant, environment, serviceId }: ServiceName): string {
 }
 
 function head(kind: number, name: ServiceName): ByteSink {
-  const sink = new ByteSink(1024);
-  sink.u8(kind);
-  writeServiceName(sink, name);
-  return sink;
+  const writer = new ByteSink(1024);
+  writer.u8(kind);
+  writeServiceName(writer, name);
+  return writer;
 }
 
 function windowHead(kind: number, name: ServiceName, { window, closing }: OpenWindow<unknown>): ByteSink {
-  const sink = head(kind, name);
-  sink.varint(window);
-  sink.varint(closing);
-  return sink;
+  const writer = head(kind, name);
+  writer.varint(window);
+  writer.varint(closing);
+  return writer;
 }
 
 /** Joins what `write` writes of each item to pieces that begin with a head; one piece at least. */
-function* pieces<T>(items: Iterable<T>, begin: () => ByteSink, write: (sink: ByteSink, item: T) => void): Generator<Uint8Array> {
+function* pieces<T>(items: Iterable<T>, begin: () => ByteSink, write: (writer: ByteSink, item: T) => void): Generator<Uint8Array> {
   let sink = begin();
   for (const item of items) {
     if (sink.at > HANDLER_PIECE_BYTES) {
@@ -335,16 +335,16 @@ function* pieces<T>(items: Iterable<T>, begin: () => ByteSink, write: (sink: Byt
 
 /** Ids two words each, in pieces that begin with a head; one piece at least. */
 function* idPieces(ids: IdSet, begin: () => ByteSink): Generator<Uint8Array> {
-  const words = ids.list();
+  const slots = ids.list();
   let at = 0;
   do {
-    const sink = begin();
-    sink.reserve(Math.min(HANDLER_PIECE_BYTES + ID_BYTES, 4 * (words.length - at)));
-    for (; at < words.length && sink.at <= HANDLER_PIECE_BYTES; at += 2) {
-      sink.view.setUint32(sink.at, words[at]!, true);
-      sink.view.setUint32(sink.at + 4, words[at + 1]!, true);
-      sink.at += ID_BYTES;
+    const writer = begin();
+    writer.reserve(Math.min(HANDLER_PIECE_BYTES + ID_BYTES, 4 * (slots.length - at)));
+    for (; at < slots.length && writer.at <= HANDLER_PIECE_BYTES; at += 2) {
+      writer.view.setUint32(writer.at, slots[at]!, true);
+      writer.view.setUint32(writer.at + 4, slots[at + 1]!, true);
+      writer.at += ID_BYTES;
     }
-    yield sink.bytes.subarray(0, sink.at);
-  } while (at < words.length);
+    yield writer.bytes.subarray(0, writer.at);
+  } while (at < slots.length);
 }

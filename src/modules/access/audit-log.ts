@@ -66,8 +66,8 @@ const SEQUENCE_DIGITS = 8;
 export function auditRow(note: ChangeNote, origin: ChangeOrigin, atMs: number, sequence: number): StoreOperation {
   const { principal, requestId, address } = origin;
   const { tenant, subject, role } = principal;
-  const place = (sequence % 2 ** 32).toString(16).padStart(SEQUENCE_DIGITS, "0");
-  const id = place + hash128(JSON.stringify([tenant, atMs, sequence, requestId])).slice(SEQUENCE_DIGITS);
+  const key = (sequence % 2 ** 32).toString(16).padStart(SEQUENCE_DIGITS, "0");
+  const id = key + hash128(JSON.stringify([tenant, atMs, sequence, requestId])).slice(SEQUENCE_DIGITS);
   const views = { before: auditedView(note.before), after: auditedView(note.after) };
   const entry: AuditEntry = { ...note, ...views, id, atMs, tenant, actor: subject, role, requestId, address };
   return { table: "audit", key: tenantTimeKey(tenant, atMs, id), value: AUDIT_ENTRY.encode(entry) };

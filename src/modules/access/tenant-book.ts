@@ -1,6 +1,6 @@
 // Tenants of this server, by id. The tenant `default` is always there.
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
-import { firstPlace } from "../../core/collections/sorted-search.ts";
+import { firstIndex } from "../../core/collections/sorted-search.ts";
 import type { AccessChange } from "../../core/protocol/access.ts";
 import { DEFAULT_TENANT } from "../../domain/access/access-policy.ts";
 import { PLANS, type Plan } from "../../domain/access/plans.ts";
@@ -75,7 +75,7 @@ export class TenantBook {
   page(after: string, limit: number): Tenant[] {
     this.#ids ??= [...this.#tenants.keys()].sort();
     const ids = this.#ids;
-    const from = firstPlace(0, ids.length, (place) => (ids[place] as string) <= after);
+    const from = firstIndex(0, ids.length, (index) => (ids[index] as string) <= after);
     return ids.slice(from, from + limit).map((id) => this.#tenants.get(id) as Tenant);
   }
 

@@ -32,9 +32,9 @@ interface NamedAction {
 
 /** Acknowledges an alert. A name that was given besides stands beside who is signed in, and never in its place. */
 export function acknowledgeAlert(context: AlertActionsContext, request: QueryRequest<"acknowledgeAlert">): Handled {
-  const { by: given, note = null } = request.body;
+  const { by: input, note = null } = request.body;
   const { subject } = request.principal;
-  const by = given === undefined || given === "" || given === subject ? subject : `${given} (${subject})`;
+  const by = input === undefined || input === "" || input === subject ? subject : `${input} (${subject})`;
   return actOnOne(context, request, { name: "acknowledge", act: acknowledging(note) }, by);
 }
 

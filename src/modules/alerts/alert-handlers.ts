@@ -17,7 +17,7 @@ import type { AlertFilter } from "./alert-index.ts";
 import type { AlertsContext } from "./alerts-context.ts";
 import { decodeDecision } from "./rows/decision-row.ts";
 import { settleLedger } from "./settled-ledger.ts";
-import { placeOfLine, type StoredLine } from "./timeline-book.ts";
+import { keyOfLine, type StoredLine } from "./timeline-book.ts";
 
 const ROWS_PER_TURN = 500;
 
@@ -113,7 +113,7 @@ export function alertTimeline({ state }: AlertsContext, request: QueryRequest<"a
   const alert = state.alerts.find(tenant, id);
   if (alert === undefined) return unknownAlert(id);
   const lines = linesOfAlert(alert, state.alerts.timeline.read(tenant, id));
-  const list = { endpoint: "alertTimeline", filters: { alert_id: id }, positionOf: ({ place }: StoredLine) => [place] };
+  const list = { endpoint: "alertTimeline", filters: { alert_id: id }, positionOf: ({ place: key }: StoredLine) => [key] };
   return listed(state, request, list, lines, (page) => ({ entries: page.map(timelineEntryView) }));
 }
 
@@ -125,5 +125,5 @@ function linesOfAlert(alert: Alert, stored: readonly StoredLine[]): readonly Sto
 }
 
 function placed(line: TimelineLine): StoredLine {
-  return { ...line, place: placeOfLine(line) };
+  return { ...line, place: keyOfLine(line) };
 }

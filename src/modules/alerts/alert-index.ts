@@ -1,7 +1,7 @@
 // One tenant's alerts in memory, in the order of lists: what filters and pages need. About 300 bytes an alert; at most ALERTS_MAX of them. An entry is changed
 // where it stands: one that lives for long and is replaced is work for full collections.
 import { LeastItems } from "../../core/collections/selection.ts";
-import { firstPlace } from "../../core/collections/sorted-search.ts";
+import { firstIndex } from "../../core/collections/sorted-search.ts";
 import type { DetectorFamily } from "../../domain/alerting/ensemble.ts";
 import type { Alert } from "../../domain/alerting/paging/alert.ts";
 import { type Tier, tierRank } from "../../domain/detection/anomaly-score.ts";
@@ -132,8 +132,8 @@ export class AlertIndex {
 
   /** The first place whose entry is not older than `position`. */
   #lowerBound({ createdAtMs, id }: AlertPosition): number {
-    return firstPlace(0, this.#order.length, (place) => {
-      const at = this.#order[place] as AlertPosition;
+    return firstIndex(0, this.#order.length, (index) => {
+      const at = this.#order[index] as AlertPosition;
       return at.createdAtMs < createdAtMs || (at.createdAtMs === createdAtMs && at.id < id);
     });
   }

@@ -57,15 +57,15 @@ export class FeedbackBook {
   }
 
   of(tenant: string, serviceId: string): readonly AnomalyOpinion[] {
-    return this.#services.get(placeText(tenant, serviceId))?.opinions ?? [];
+    return this.#services.get(keyText(tenant, serviceId))?.opinions ?? [];
   }
 
   put(of: ServiceOpinions): void {
-    const place = placeText(of.tenant, of.serviceId);
+    const key = keyText(of.tenant, of.serviceId);
     if (of.opinions.length > 0) {
-      if (!this.#services.has(place)) this.shares.add(of.tenant);
-      this.#services.set(place, of);
-    } else if (this.#services.delete(place)) this.shares.give(of.tenant);
+      if (!this.#services.has(key)) this.shares.add(of.tenant);
+      this.#services.set(key, of);
+    } else if (this.#services.delete(key)) this.shares.give(of.tenant);
   }
 
   /** Services whose opinions have all worn off, at most `most`. */
@@ -96,11 +96,11 @@ export class FeedbackBook {
   }
 
   factor(tenant: string, serviceId: string, family: DetectorFamily, nowMs: number): number {
-    const opinions = this.#services.size === 0 ? undefined : this.#services.get(placeText(tenant, serviceId))?.opinions;
+    const opinions = this.#services.size === 0 ? undefined : this.#services.get(keyText(tenant, serviceId))?.opinions;
     return opinions === undefined ? 1 : feedbackFactor(opinions, family, nowMs);
   }
 }
 
-function placeText(tenant: string, serviceId: string): string {
+function keyText(tenant: string, serviceId: string): string {
   return JSON.stringify([tenant, serviceId]);
 }

@@ -78,7 +78,7 @@ function keyOf(tenant: string, alertId: string, line: TimelineLine): Uint8Array 
 }
 
 /** The place of a line as a text. */
-export function placeOfLine(line: TimelineLine): string {
+export function keyOfLine(line: TimelineLine): string {
   return Buffer.from(withPlace(new KeyBuilder(), line).finish()).toString("hex");
 }
 

@@ -25,7 +25,7 @@ import type { Anomaly } from "../../domain/anomaly/anomaly.ts";
 import { type Analysis, analyse } from "../../domain/rca/analysis.ts";
 import { withEarlier } from "../../domain/rca/earlier-evidence.ts";
 import type { IncidentEvidence, SeriesEvidence } from "../../domain/rca/evidence.ts";
-import { type KeptIncident, type RunningIncident, RunningIncidents } from "../../domain/rca/incident-group.ts";
+import { type RetainedIncident, type RunningIncident, RunningIncidents } from "../../domain/rca/incident-group.ts";
 import { joinedWith } from "../../domain/topology/reach.ts";
 import type { AlertBooks } from "../alerts/alerts-context.ts";
 import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
@@ -100,7 +100,7 @@ export class AnalysisRunner {
   start(): void {
     const { state, counters, nowMs } = this.#dependencies;
     for (const report of state.analyses.reports.takeRunning()) {
-      this.#incidents.restore(keptIncident(report, state), nowMs());
+      this.#incidents.restore(retainedIncident(report, state), nowMs());
       const incident = this.#incidents.of(report.tenant, report.anomalyId);
       if (incident !== undefined) this.#looked.set(incident, { series: [], report });
     }
@@ -231,10 +231,10 @@ export class AnalysisRunner {
 
   #reportOf(incident: RunningIncident, before: RcaReport | undefined, analysis: Analysis, { untilMs }: IncidentEvidence): RcaReport {
     const { first, members, memberCount, onsetMs, openedAtMs, ends } = incident;
-    const isKept = incident.isRestored && before !== undefined && saysMore(before.analysis, analysis);
+    const isRetained = incident.isRestored && before !== undefined && saysMore(before.analysis, analysis);
     const { signature, ...fresh } = analysis;
-    const said = isKept ? before.analysis : fresh;
-    const evidenceUntilMs = isKept ? before.evidenceUntilMs : untilMs;
+    const said = isRetained ? before.analysis : fresh;
+    const evidenceUntilMs = isRetained ? before.evidenceUntilMs : untilMs;
     const revision = (before?.revision ?? 0) + 1;
     const top = said.candidates.slice(0, TOP).map(({ serviceId }) => serviceId);
     const note = { revision, evidenceUntilMs, top, confidence: said.confidence, enough: said.enough };
@@ -254,7 +254,7 @@ export class AnalysisRunner {
       isFinal: ends,
       analysis: said,
       revisions: [...(before?.revisions ?? []), note],
-      signature: isKept ? before.signature : packSignature(signature),
+      signature: isRetained ? before.signature : packSignature(signature),
     };
   }
 }
@@ -275,7 +275,7 @@ function rememberedOf(report: RcaReport, resolution: ReturnType<AnalysisBooks["a
 }
 
 /** Incident that goes on, made of its report that is not final. */
-function keptIncident(report: RcaReport, { anomalies, analyses }: AnomalyBooks & AnalysisBooks): KeptIncident {
+function retainedIncident(report: RcaReport, { anomalies, analyses }: AnomalyBooks & AnalysisBooks): RetainedIncident {
   const { tenant, environment, anomalyId: id, serviceId, metricName, onsetMs, createdAtMs: openedAtMs, revision } = report;
   const members = report.anomalies.flatMap((member) => anomalies.find(tenant, member) ?? []);
   return {

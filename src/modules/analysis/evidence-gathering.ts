@@ -30,13 +30,13 @@ const GRAPH_MINUTES = 60;
 const CALL_MINUTES_BEFORE = 15;
 const STALE_METRIC = "service.stale";
 
-export interface EvidencePlace {
+export interface EvidencePosition {
   readonly tenant: string;
   readonly environment: string;
 }
 
 /** Place, times, target and services that are looked at. */
-export interface EvidenceWanted extends EvidencePlace {
+export interface EvidenceWanted extends EvidencePosition {
   readonly onsetMs: number;
   readonly untilMs: number;
   readonly target: IncidentEvidence["target"];
@@ -47,7 +47,7 @@ export interface EvidenceWanted extends EvidencePlace {
 export interface EvidenceDependencies {
   readonly state: StateWith<AnomalyBooks, Pick<SaturationBooks, "fires">>;
   readonly engines: EngineClient;
-  readonly changes: (place: EvidencePlace) => readonly ChangeEvidence[];
+  readonly changes: (place: EvidencePosition) => readonly ChangeEvidence[];
   readonly time: ThreadTime;
   /** Questions that wait for their turn or have it. */
   readonly shares: ShareLedger;
@@ -89,7 +89,7 @@ export class EvidenceGathering {
   }
 
   /** The series that stand best for each service. Rejects with EngineUnavailableError. */
-  rings({ tenant, environment }: EvidencePlace, nowMs: number): Promise<RingValues[]> {
+  rings({ tenant, environment }: EvidencePosition, nowMs: number): Promise<RingValues[]> {
     const query = { tenant, environment, onsetMs: nowMs, untilMs: nowMs, services: null, wants: "rings" as const };
     const found: RingValues[] = [];
     return this.#gate.runAnyway(tenant, async () => {
@@ -99,7 +99,7 @@ export class EvidenceGathering {
   }
 
   /** Calls between a tenant's services in the last hour. */
-  async calls({ tenant, environment }: EvidencePlace, untilMs: number): Promise<CallMinutes[]> {
+  async calls({ tenant, environment }: EvidencePosition, untilMs: number): Promise<CallMinutes[]> {
     const to = Math.ceil(untilMs / MINUTE_MS) + 1;
     const found = new Map<string, CallMinutes & { calls: number; errors: number }>();
     await readCalls(this.#dependencies, tenant, { from: to - GRAPH_MINUTES, to }, ({ caller, callee, minute, ...totals }) => {
@@ -121,7 +121,7 @@ export class EvidenceGathering {
   }
 
   /** Calls of the last hour, and those that series name by their attributes. Rejects with EngineUnavailableError. */
-  async graph(place: EvidencePlace, nowMs: number): Promise<CallGraph> {
+  async graph(place: EvidencePosition, nowMs: number): Promise<CallGraph> {
     const calls = await this.calls(place, nowMs);
     const query = { ...place, onsetMs: nowMs - GRAPH_MINUTES * MINUTE_MS, untilMs: nowMs, services: null, wants: "callees" as const };
     const named: Array<readonly [string, string]> = [];
@@ -186,7 +186,7 @@ export class EvidenceGathering {
     });
   }
 
-  #saturated({ tenant, environment }: EvidencePlace): IncidentEvidence["saturated"] {
+  #saturated({ tenant, environment }: EvidencePosition): IncidentEvidence["saturated"] {
     const fires = [...this.#dependencies.state.configured.fires.open()];
     return fires
       .filter((fire) => fire.tenant === tenant && fire.environment === environment)

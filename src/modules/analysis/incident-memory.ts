@@ -118,25 +118,25 @@ export class IncidentMemory {
   /** Takes a stored incident over. */
   put(incident: RememberedIncident): void {
     const memory = this.#of(incident.tenant);
-    const place = memory.places.get(incident.incidentId) ?? this.#placeFor(memory);
-    const replaced = memory.incidents[place];
+    const index = memory.places.get(incident.incidentId) ?? this.#indexFor(memory);
+    const replaced = memory.incidents[index];
     if (replaced !== undefined) memory.places.delete(replaced.incidentId);
-    memory.incidents[place] = entryOf(incident, memory.names);
-    memory.places.set(incident.incidentId, place);
+    memory.incidents[index] = entryOf(incident, memory.names);
+    memory.places.set(incident.incidentId, index);
     const signature = unpackSignature(incident.signature);
-    if (place === memory.similar.size) memory.similar.add(signature);
-    else memory.similar.put(place, signature);
+    if (index === memory.similar.size) memory.similar.add(signature);
+    else memory.similar.put(index, signature);
   }
 
   /** The nearest others of a tenant and environment. */
   nearest(tenant: string, environment: string, signature: Float32Array, count: number, leftOut: string): SimilarMatch[] {
     const memory = this.#of(tenant);
-    const isLeftOut = (place: number) => {
-      const incident = memory.incidents[place]!;
+    const isLeftOut = (index: number) => {
+      const incident = memory.incidents[index]!;
       return incident.incidentId === leftOut || incident.environment !== environment || !incident.enough;
     };
-    return memory.similar.nearest(signature, count, isLeftOut).map(({ place, similarity, why }) => ({
-      incident: memory.incidents[place]!,
+    return memory.similar.nearest(signature, count, isLeftOut).map(({ place: index, similarity, why }) => ({
+      incident: memory.incidents[index]!,
       similarity,
       why,
     }));
@@ -150,7 +150,7 @@ export class IncidentMemory {
     return memory;
   }
 
-  #placeFor(memory: TenantMemory): number {
+  #indexFor(memory: TenantMemory): number {
     if (memory.incidents.length < REMEMBERED_INCIDENTS_PER_TENANT_MAX) return memory.incidents.length;
     return memory.incidents.indexOf(this.#leastNeeded(memory));
   }

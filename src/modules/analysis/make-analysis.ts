@@ -1,6 +1,6 @@
 // What analyses incidents: the gathering of evidence, which questions of people use too, and the runner of analyses that are due.
 import { AnalysisRunner, type AnalysisRunnerDependencies } from "./analysis-runner.ts";
-import { type EvidenceDependencies, EvidenceGathering, type EvidencePlace } from "./evidence-gathering.ts";
+import { type EvidenceDependencies, EvidenceGathering, type EvidencePosition } from "./evidence-gathering.ts";
 import { ThreadTime } from "./thread-time.ts";
 
 type Dependencies = Omit<AnalysisRunnerDependencies, "gathering" | "shares" | "time"> & Pick<EvidenceDependencies, "engines" | "state">;
@@ -10,7 +10,7 @@ export function makeAnalysis(dependencies: Dependencies): { readonly gathering: 
   const { state, engines, yieldTurn } = dependencies;
   const time = new ThreadTime(dependencies);
   const shares = state.shares.ledger("evidence_questions");
-  const changes = ({ tenant, environment }: EvidencePlace) => state.analyses.changes.of(tenant, environment);
+  const changes = ({ tenant, environment }: EvidencePosition) => state.analyses.changes.of(tenant, environment);
   const gathering = new EvidenceGathering({ state, engines, changes, yieldTurn, time, shares });
   return { gathering, runner: new AnalysisRunner({ ...dependencies, gathering, time, shares: state.shares.ledger("running_incidents") }) };
 }

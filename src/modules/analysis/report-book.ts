@@ -260,13 +260,13 @@ interface JoinedMember {
 }
 
 /** Where the rows of a report's members are: they come and go with it. */
-interface MembersPlace {
+interface MembersPosition {
   readonly id: string;
   readonly tenant: string;
   readonly createdAtMs: number;
 }
 
-function memberOperations({ id: reportId, ...report }: MembersPlace, anomalyIds: readonly string[]): StoreOperation[] {
+function memberOperations({ id: reportId, ...report }: MembersPosition, anomalyIds: readonly string[]): StoreOperation[] {
   return anomalyIds.map((anomalyId) => ({
     table: MEMBERS_TABLE,
     key: memberKey(report, anomalyId),
@@ -274,10 +274,10 @@ function memberOperations({ id: reportId, ...report }: MembersPlace, anomalyIds:
   }));
 }
 
-function memberDeletions(report: MembersPlace, anomalyIds: readonly string[]): StoreOperation[] {
+function memberDeletions(report: MembersPosition, anomalyIds: readonly string[]): StoreOperation[] {
   return anomalyIds.map((anomalyId) => ({ table: MEMBERS_TABLE, key: memberKey(report, anomalyId), value: undefined }));
 }
 
-function memberKey({ tenant, createdAtMs }: Omit<MembersPlace, "id">, anomalyId: string): Uint8Array {
+function memberKey({ tenant, createdAtMs }: Omit<MembersPosition, "id">, anomalyId: string): Uint8Array {
   return tenantTimeKey(tenant, createdAtMs, anomalyId);
 }

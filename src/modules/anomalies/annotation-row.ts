@@ -16,8 +16,8 @@ export interface Annotation {
 
 export const ANNOTATION = new StoredForm<Annotation>("annotations", { text, atMs: number, executionId: text, runbookName: text });
 
-export function annotationKey(tenant: string, anomalyId: string, executionId: string, place: number): Uint8Array {
-  return annotationPrefix(tenant, anomalyId).fixed(idBytes(executionId)).u16(place).finish();
+export function annotationKey(tenant: string, anomalyId: string, executionId: string, index: number): Uint8Array {
+  return annotationPrefix(tenant, anomalyId).fixed(idBytes(executionId)).u16(index).finish();
 }
 
 function annotationPrefix(tenant: string, anomalyId: string): KeyBuilder {

@@ -2,7 +2,7 @@
 // from the store. About 280 bytes an anomaly, names shared; at most ANOMALIES_MAX of them. Sketch: a filter over all of them takes 1 to 4 ms, an order by score 30.
 
 import { LeastItems } from "../../core/collections/selection.ts";
-import { firstPlace } from "../../core/collections/sorted-search.ts";
+import { firstIndex } from "../../core/collections/sorted-search.ts";
 import { type Tier, tierRank } from "../../domain/detection/anomaly-score.ts";
 
 /** Index entry of an anomaly. */
@@ -169,7 +169,7 @@ export class AnomalyIndex {
 
   /** The first place whose entry is not older than `position`. */
   #lowerBound(position: AnomalyPosition): number {
-    return firstPlace(this.#head, this.#entries.length, (place) => compare(this.#entries[place] as AnomalyEntry, position) < 0);
+    return firstIndex(this.#head, this.#entries.length, (index) => compare(this.#entries[index] as AnomalyEntry, position) < 0);
   }
 }
 

@@ -49,21 +49,21 @@ export async function backtestFacts(
       const content = row && models.content(row);
       return row && content && { names: row.names, model: content.model, rows: row.rows, trainedMs: row.trainedMs };
     },
-    keptRows: (service, names) => keptRows(state, service, names),
+    keptRows: (service, names) => retainedRows(state, service, names),
     train: train === undefined ? null : (job) => train(writeTrainingInput(job)),
     leftOut: leftOut(selection, options.saturationEnabled !== false),
   };
 }
 
 /** Read at once: 3 MB at most, in 2 ms. */
-function keptRows(
+function retainedRows(
   { series, trainingRows }: BacktestContext["state"],
   { tenant, serviceId, environment }: Parameters<BacktestFacts["keptRows"]>[0],
   names: readonly string[],
 ): Uint8Array | undefined {
-  const kept = trainingRows.find({ tenant, service: serviceHash(serviceKey(tenant, serviceId), environment) });
-  if (kept?.columns !== hash128(JSON.stringify(names))) return undefined;
-  const parts = trainingRows.read(series, kept);
+  const retained = trainingRows.find({ tenant, service: serviceHash(serviceKey(tenant, serviceId), environment) });
+  if (retained?.columns !== hash128(JSON.stringify(names))) return undefined;
+  const parts = trainingRows.read(series, retained);
   for (;;) {
     const part = parts.next();
     if (part.done === true) return part.value;
@@ -137,18 +137,18 @@ async function sloRecordsOf(
 
 /** Calls of the range asked for last are kept: both runs ask for the same minutes, and a cascade for those of the cycle before. */
 function callReader(context: BacktestContext): BacktestFacts["calls"] {
-  let kept: { readonly key: string; readonly calls: readonly Call[] } = { key: "", calls: [] };
+  let retained: { readonly key: string; readonly calls: readonly Call[] } = { key: "", calls: [] };
   return async (tenant, environment, from, to) => {
     const key = JSON.stringify([tenant, environment, from, to]);
-    if (kept.key === key) return kept.calls;
+    if (retained.key === key) return retained.calls;
     const calls = new Map<string, Call>();
     await readCalls(context, tenant, { from, to }, ({ caller, callee, minute }) => {
       if (callee.tenant !== tenant || callee.environment !== environment || minute < from || minute >= to) return;
       if (calls.size >= BACKTEST_RECORDS_MAX) return;
       calls.set(JSON.stringify([caller.serviceId, callee.serviceId]), { caller: caller.serviceId, callee: callee.serviceId });
     });
-    kept = { key, calls: [...calls.values()] };
-    return kept.calls;
+    retained = { key, calls: [...calls.values()] };
+    return retained.calls;
   };
 }
 

@@ -166,7 +166,7 @@ function backtestLabels(
     const endedMs = Math.max(observedAtMs, resolvedAtMs ?? untilMs);
     return [{ anomalyId, serviceId, environment, metricName, startedMs: startedAtMs, endedMs, isIncident: opinion === "true_positive" }];
   });
-  const given = (body.incidents ?? []).map(
+  const input = (body.incidents ?? []).map(
     ({ service_id, environment, starts_at, ends_at }): IncidentLabel => ({
       anomalyId: null,
       serviceId: service_id,
@@ -177,7 +177,7 @@ function backtestLabels(
       isIncident: true,
     }),
   );
-  return [...judged, ...given].filter(isWithin);
+  return [...judged, ...input].filter(isWithin);
 }
 
 // Where the pages of a backtest would have gone: by the rules as they are, and as the request would have them. What alerts are labelled with besides their
@@ -200,7 +200,7 @@ function routedOf(context: BacktestContext, request: Request, difference: PageDi
   const present = context.state.configured.routing.rulesOf(tenant);
   const { add = [], remove = [] } = request.body.routing ?? {};
   // They are the youngest of their priority; the catch-all stays behind all of them.
-  const added = add.map((body, place) => ruleFrom(`added ${place + 1}`, body, context.nowMs() + place));
+  const added = add.map((body, index) => ruleFrom(`added ${index + 1}`, body, context.nowMs() + index));
   const changed = inOrder([...present.filter(({ id }) => !remove.includes(id)), ...added]);
   return routedPages(difference, routerOf(context, tenant, present), routerOf(context, tenant, changed));
 }

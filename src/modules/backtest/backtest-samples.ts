@@ -13,7 +13,7 @@ import { askSeries, askSeriesData } from "../series/series-handler.ts";
 import { readSamples } from "../series/stored-samples.ts";
 import type { BacktestContext } from "./backtest-context.ts";
 
-const KEPT_FLAGS = FLAG_OPERATION | FLAG_PERCENT | FLAG_COUNTER;
+const RETAINED_FLAGS = FLAG_OPERATION | FLAG_PERCENT | FLAG_COUNTER;
 
 export interface SampleSelection {
   readonly tenant: string;
@@ -116,7 +116,7 @@ async function readSeries(
   const flags = flagsOfRecord("metric", metricName, attributes) | flagsOfPoint(metricName, summary.kind === "counter");
   return {
     name: { tenant, environment, serviceId, metricName, attributes },
-    flags: flags & KEPT_FLAGS,
+    flags: flags & RETAINED_FLAGS,
     times,
     values,
     endsWithHistory: summary.endsWithHistory,

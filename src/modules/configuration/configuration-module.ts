@@ -120,11 +120,15 @@ async function importDocument(
   const problems: Problem[] = [];
   const changes: ImportChange[] = [];
   for (const section of CONFIGURATION_SECTIONS) {
-    const given = entriesOf(request, section);
-    if (given === undefined) continue;
+    const input = entriesOf(request, section);
+    if (input === undefined) continue;
     const tell = (index: number, message: string) => problems.push({ section: section.name, index, message });
     const note = (action: ImportChange["action"], key: string) => changes.push({ section: section.name, action, key });
-    setMember(sections, section.name, await importSection(context, request, { section, given, readings, isDry, prunes, tell, note }));
+    setMember(
+      sections,
+      section.name,
+      await importSection(context, request, { section, given: input, readings, isDry, prunes, tell, note }),
+    );
   }
   return done({
     dry_run: isDry,
@@ -148,7 +152,7 @@ interface SectionImport {
 async function importSection(
   context: ConfigurationContext,
   request: ChangeRequest,
-  { section, given, readings, isDry, prunes, tell, note }: SectionImport,
+  { section, given: input, readings, isDry, prunes, tell, note }: SectionImport,
 ) {
   const counts: SectionCounts = { created: 0, changed: 0, unchanged: 0, refused: 0 };
   const refuse = (index: number, message: string) => {
@@ -157,7 +161,7 @@ async function importSection(
   };
   const { there, lacking } = await entriesThere(context, request, section);
   let gathered = new Map<string, Gathered>();
-  for (const [index, raw] of given.entries()) {
+  for (const [index, raw] of input.entries()) {
     const read = await readEntry(context, { section, raw, there, reading: readings.get(raw) });
     if (typeof read === "string") refuse(index, read);
     else if (gathered.has(read.key)) {
@@ -199,8 +203,8 @@ async function importSection(
     const some = [...gathered.values()];
     gathered = new Map();
     const outcomes = isDry || some.length === 0 ? [] : await writeGathered(section, { context, request, entries: some });
-    for (const [place, { index, key, text, isThere }] of some.entries()) {
-      const outcome = outcomes[place];
+    for (const [position, { index, key, text, isThere }] of some.entries()) {
+      const outcome = outcomes[position];
       if (outcome?.ok === false) {
         refuse(index, outcome.refusal.message);
         continue;

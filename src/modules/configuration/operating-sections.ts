@@ -34,10 +34,10 @@ export const runbooks: ConfigurationSection = {
     const parsed = yield* bodySteps("createRunbook", JSON.stringify(entry));
     if (!parsed.ok) return parsed;
     if (parsed.value.id === undefined) return refused("invalid_field", "id is missing: it is what a runbook is known by", "id");
-    const steps = parsed.value.steps.map((step, place) => ({
+    const steps = parsed.value.steps.map((step, index) => ({
       ...(step.type === "http" && HTTP_STEP),
       ...step,
-      name: stepName(step, place),
+      name: stepName(step, index),
     }));
     return done({ ...parsed.value, steps }) as Outcome<ConfigurationEntry>;
   },

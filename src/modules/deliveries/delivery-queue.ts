@@ -4,14 +4,14 @@ import { tenantOfKey } from "./delivery-key.ts";
 import type { DeliveryKind } from "./delivery-kind.ts";
 
 /** Where a delivery belongs. */
-export interface QueuePlace {
+export interface QueuePosition {
   readonly kind: DeliveryKind;
   readonly lane: string;
   readonly isUrgent: boolean;
 }
 
 /** A delivery in the notifier's hands: outcomes of an earlier serial are of an earlier run. */
-interface HandedPlace extends QueuePlace {
+interface HandedPosition extends QueuePosition {
   readonly serial: number;
   readonly tenant: string;
   isRecalled: boolean;
@@ -26,7 +26,7 @@ interface Lane {
 
 export class DeliveryQueue {
   readonly #lanes = new Map<string, Lane>();
-  readonly #handed = new Map<string, HandedPlace>();
+  readonly #handed = new Map<string, HandedPosition>();
   readonly #sizes = new Map<DeliveryKind, number>();
 
   /** Deliveries of a kind, in the notifier's hands or not. */
@@ -54,7 +54,7 @@ export class DeliveryQueue {
   }
 
   /** A delivery that waits already keeps its turn among those of its urgency. */
-  add(key: string, { kind, lane, isUrgent }: QueuePlace): void {
+  add(key: string, { kind, lane, isUrgent }: QueuePosition): void {
     if (this.#handed.has(key)) return; // its outcome says where it belongs
     const rows = this.#lanes.get(lane) ?? { kind, urgent: new Set(), other: new Set(), handed: 0 };
     this.#lanes.set(lane, rows);
@@ -85,12 +85,12 @@ export class DeliveryQueue {
   }
 
   /** Undefined for what the notifier does not have. */
-  handed(key: string): HandedPlace | undefined {
+  handed(key: string): HandedPosition | undefined {
     return this.#handed.get(key);
   }
 
   /** What waited is in the notifier's hands now, in a place of its tenant's share. */
-  hand(key: string, place: QueuePlace, serial: number): void {
+  hand(key: string, place: QueuePosition, serial: number): void {
     const { kind, lane } = place;
     const tenant = tenantOfKey(key);
     kind.places.add(tenant);

@@ -96,7 +96,7 @@ async function readEntities(context: LabelsContext, { body, mediaType }: ImportR
   return done(entities);
 }
 
-interface EntityPlace {
+interface EntityPosition {
   readonly tenant: string;
   readonly labels: LabelBook;
   readonly draft: LabelDraft;
@@ -104,7 +104,7 @@ interface EntityPlace {
 }
 
 /** Puts the label of an entity into the draft and says what became of it. */
-function resultOf({ index, line, entity }: PlacedEntity, { tenant, labels, draft, nowMs }: EntityPlace): EntityResult {
+function resultOf({ index, line, entity }: PlacedEntity, { tenant, labels, draft, nowMs }: EntityPosition): EntityResult {
   if (!isLabel(entity)) {
     const { kind, name, reason, message } = entity;
     const nothing = { key: null, value: null, overridden_by: null };

@@ -3,7 +3,7 @@
 import { listed } from "../../api/page-token.ts";
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import type { JobEvent } from "../../api/shapes/stream-events.ts";
-import { TRAINING_JOBS_KEPT_PER_TENANT_MAX, TRAININGS_PER_TENANT_MAX } from "../../core/config/model-limits.ts";
+import { TRAINING_JOBS_RETAINED_PER_TENANT_MAX, TRAININGS_PER_TENANT_MAX } from "../../core/config/model-limits.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { askSeries } from "../series/series-handler.ts";
@@ -32,7 +32,7 @@ export async function trainModel(context: ModelsContext, request: QueryRequest<"
     const head = { id, tenant, serviceId, environment: environment.value, windowDays, modelType, by: subject };
     const none = { startedMs: null, finishedMs: null, reason: null, found: null, needed: null, modelId: null };
     const job: TrainingJobRow = { ...head, ...none, state: "queued", createdMs: context.nowMs(), progress: 0, notes: [] };
-    const gone = jobs.excess(tenant, TRAINING_JOBS_KEPT_PER_TENANT_MAX);
+    const gone = jobs.excess(tenant, TRAINING_JOBS_RETAINED_PER_TENANT_MAX);
     return {
       ok: true,
       note: { action: "model.train", object: id, before: null, after: jobView(job) },

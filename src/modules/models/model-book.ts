@@ -84,8 +84,8 @@ export class ModelBook {
   /** Which of a service's models go when one more comes: the oldest that are neither in production nor what a rollback would go back to. */
   excess(service: ModelledService): ModelRow[] {
     const models = this.ofService(service);
-    const kept = models.find(({ state }) => state === "production");
-    const free = models.filter(({ id }) => id !== kept?.id && id !== kept?.previousId);
+    const retained = models.find(({ state }) => state === "production");
+    const free = models.filter(({ id }) => id !== retained?.id && id !== retained?.previousId);
     return free.slice(Math.max(0, free.length - (models.length + 1 - MODELS_PER_SERVICE_MAX)));
   }
 }

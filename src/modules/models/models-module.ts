@@ -81,6 +81,6 @@ function* expireModels({ state }: ModelExpiry, beforeMs: number, rowsPerStep: nu
 /** Shadows and retired ones; those in production, and before them, stay. */
 function expiredModels(models: ModelBook, tenant: string, beforeMs: number): ModelRow[] {
   const all = models.listOf(tenant);
-  const kept = new Set(all.flatMap(({ state, id, previousId }) => (state === "production" ? [id, previousId] : [])));
-  return all.filter(({ id, trainedMs, promotedMs }) => !kept.has(id) && Math.max(trainedMs, promotedMs ?? 0) < beforeMs);
+  const retained = new Set(all.flatMap(({ state, id, previousId }) => (state === "production" ? [id, previousId] : [])));
+  return all.filter(({ id, trainedMs, promotedMs }) => !retained.has(id) && Math.max(trainedMs, promotedMs ?? 0) < beforeMs);
 }

@@ -34,7 +34,7 @@ export interface GivenBudget extends BodyOf<"setPageBudget"> {
 export async function setPageBudgets(
   context: PageReportContext,
   request: ChangeRequest,
-  given: readonly GivenBudget[],
+  input: readonly GivenBudget[],
 ): Promise<Array<Outcome<unknown>>> {
   const { pageBudgets } = context.state.configured;
   const { tenant } = request.principal;
@@ -47,7 +47,7 @@ export async function setPageBudgets(
       set: [],
       notes: [],
     };
-    const outcomes = await mapInSlices(given, (budget) => setInto(draft, budget), pause);
+    const outcomes = await mapInSlices(input, (budget) => setInto(draft, budget), pause);
     if (draft.set.length === 0) return { ok: "unchanged", outcome: done(outcomes) };
     return {
       ok: true,
@@ -63,7 +63,7 @@ export async function setPageBudgets(
       outcome: done(outcomes),
     };
   });
-  return changed.ok ? changed.value : given.map(() => changed);
+  return changed.ok ? changed.value : input.map(() => changed);
 }
 
 interface BudgetDraft {
@@ -76,8 +76,8 @@ interface BudgetDraft {
   readonly notes: ChangeNote[];
 }
 
-function setInto({ pageBudgets, tenant, shares, nowMs, set, notes }: BudgetDraft, given: GivenBudget): Outcome<unknown> {
-  const { team, pages_per_week: pagesPerWeek } = given;
+function setInto({ pageBudgets, tenant, shares, nowMs, set, notes }: BudgetDraft, input: GivenBudget): Outcome<unknown> {
+  const { team, pages_per_week: pagesPerWeek } = input;
   if (!isName(team)) return refused("invalid_parameter", `a team has 1 to ${NAME_BYTES_MAX} bytes and no control characters`, "team");
   const before = pageBudgets.find(tenant, team);
   const budgets = pageBudgets.sizeOf(tenant) + shares.added(tenant);

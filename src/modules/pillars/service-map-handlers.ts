@@ -22,14 +22,14 @@ interface EntryChange {
 /** Maps services. */
 export function setServiceMap(context: PillarsContext, request: SetRequest): Promise<Outcome<unknown>> {
   // The last entry of a service wins.
-  const given = new Map(request.body.entries.map((entry) => [entry.service_id, entry]));
+  const input = new Map(request.body.entries.map((entry) => [entry.service_id, entry]));
   const { changes } = context.state.configured.serviceMap;
-  const set = (change: Changing["change"]) => setEntries({ ...context, change }, request, [...given.values()]);
+  const set = (change: Changing["change"]) => setEntries({ ...context, change }, request, [...input.values()]);
   return context.changeBeside(request.principal.tenant, (change) => changes.run(() => set(change)));
 }
 
 /** Reads and encodes beside others' transactions: no other change of the map begins before this one has ended. */
-async function setEntries(context: PillarsContext, request: SetRequest, given: readonly GivenEntry[]): Promise<Outcome<unknown>> {
+async function setEntries(context: PillarsContext, request: SetRequest, input: readonly GivenEntry[]): Promise<Outcome<unknown>> {
   const { tenant } = request.principal;
   const book = context.state.configured.serviceMap;
   const read = (entry: GivenEntry): EntryChange[] => {
@@ -37,14 +37,14 @@ async function setEntries(context: PillarsContext, request: SetRequest, given: r
     const after = entryOf(entry, before);
     return before === undefined || !isSameEntry(before, after) ? [{ before, after }] : [];
   };
-  const changes = (await mapInSlices(given, read, context.pause)).flat();
+  const changes = (await mapInSlices(input, read, context.pause)).flat();
   const created = changes.filter(({ before }) => before === undefined).length;
   const operations = await mapInSlices(changes, ({ after }) => entryRow(tenant, after), context.pause);
   return context.change(request, () => {
     const room = roomFor(book, tenant, created);
     if (!room.ok) return room;
-    const counts = { created, updated: changes.length - created, unchanged: given.length - changes.length };
-    const outcome = done({ status: "ok", upserted: given.length, ...counts });
+    const counts = { created, updated: changes.length - created, unchanged: input.length - changes.length };
+    const outcome = done({ status: "ok", upserted: input.length, ...counts });
     if (changes.length === 0) return { ok: "unchanged", outcome };
     return {
       ok: true,

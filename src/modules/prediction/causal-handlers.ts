@@ -142,18 +142,18 @@ function evidenceOf(
 /** Values of all at the same steps, those that have enough of them. */
 function align(grids: readonly (readonly [string, EvenGrid])[], stepMs: number, coverageMin = COVERAGE_MIN): Aligned {
   const longest = Math.max(0, ...grids.map(([, { values }]) => values.length));
-  const kept = grids.filter(
+  const retained = grids.filter(
     ([, { values, filled }]) => values.length >= coverageMin * longest && values.length > 0 && filled >= coverageMin * values.length,
   );
-  if (kept.length === 0) return { names: [], series: [], steps: 0, sinceMs: 0 };
-  const sinceMs = Math.max(...kept.map(([, { startMs }]) => startMs));
-  const untilMs = Math.min(...kept.map(([, { startMs, values }]) => startMs + values.length * stepMs));
+  if (retained.length === 0) return { names: [], series: [], steps: 0, sinceMs: 0 };
+  const sinceMs = Math.max(...retained.map(([, { startMs }]) => startMs));
+  const untilMs = Math.min(...retained.map(([, { startMs, values }]) => startMs + values.length * stepMs));
   const steps = Math.max(0, Math.round((untilMs - sinceMs) / stepMs));
-  const series = kept.map(([, { startMs, values }]) => {
+  const series = retained.map(([, { startMs, values }]) => {
     const first = Math.round((sinceMs - startMs) / stepMs);
     return Float64Array.from(values.subarray(first, first + steps));
   });
-  return { names: kept.map(([name]) => name), series, steps, sinceMs };
+  return { names: retained.map(([name]) => name), series, steps, sinceMs };
 }
 
 function tooShort(found: number, stepMinutes: number): Outcome<never> {

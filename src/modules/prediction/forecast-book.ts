@@ -57,12 +57,12 @@ export class ForecastBook {
 
   /** Stored form of one: its first FORECAST_POINTS_SCORED_MAX points, in the place of the tenant's oldest where there are too many. */
   draft(forecast: GivenForecast): { readonly forecast: GivenForecast; readonly operations: readonly StoreOperation[] } {
-    const kept = { ...forecast, points: forecast.points.slice(0, FORECAST_POINTS_SCORED_MAX) };
+    const retained = { ...forecast, points: forecast.points.slice(0, FORECAST_POINTS_SCORED_MAX) };
     const known = this.#byTenant.get(forecast.tenant) ?? [];
     const gone = known.slice(0, Math.max(0, known.length + 1 - FORECASTS_PER_TENANT_MAX));
     return {
-      forecast: kept,
-      operations: [{ table: "forecasts", key: keyOf(kept), value: FORECAST.encode(kept) }, ...gone.map(forecastRemoval)],
+      forecast: retained,
+      operations: [{ table: "forecasts", key: keyOf(retained), value: FORECAST.encode(retained) }, ...gone.map(forecastRemoval)],
     };
   }
 

@@ -84,12 +84,12 @@ export async function forecast(context: PredictionContext, { principal, query }:
 }
 
 /** So that it can be scored; where the store takes nothing it is given out all the same. */
-async function remember({ state, edit }: PredictionContext, given: GivenForecast): Promise<void> {
+async function remember({ state, edit }: PredictionContext, input: GivenForecast): Promise<void> {
   try {
     await edit(async () => {
-      const { forecast: kept, operations } = state.forecasts.draft(given);
+      const { forecast: retained, operations } = state.forecasts.draft(input);
       await state.control.commit(operations);
-      state.forecasts.put(kept);
+      state.forecasts.put(retained);
     });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;

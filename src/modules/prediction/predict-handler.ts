@@ -118,10 +118,10 @@ async function withoutUsualCourse(
   const request = { series, stepMinutes: SEASON_STEP_MS / MINUTE_MS, steps, periods: [DAY_STEPS], threshold: context.options.zThreshold };
   const computed = await computeFor(context, tenant, { kind: "outlook", request });
   if (!computed.ok) return computed;
-  const [looked, kept] = [new Set(series.map(({ metricName }) => metricName)), computed.value.predictions];
+  const [looked, retained] = [new Set(series.map(({ metricName }) => metricName)), computed.value.predictions];
   return done(
     found.flatMap((one) => {
-      const seasonal = kept.find(({ metricName }) => metricName === one.metricName);
+      const seasonal = retained.find(({ metricName }) => metricName === one.metricName);
       if (seasonal === undefined) return looked.has(one.metricName) ? [] : [one];
       return [{ ...one, confidence: Math.min(one.confidence, seasonal.confidence), bound: seasonal.bound }];
     }),

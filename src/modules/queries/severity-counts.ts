@@ -33,8 +33,8 @@ export class SeverityCounts {
   }
 
   view() {
-    const start = (place: number) => formatRfc3339(Math.round(this.#fromMs + place * this.#widthMs));
-    return { ...this.#all, buckets: this.#buckets.map((counts, place) => ({ start: start(place), ...counts })) };
+    const start = (index: number) => formatRfc3339(Math.round(this.#fromMs + index * this.#widthMs));
+    return { ...this.#all, buckets: this.#buckets.map((counts, index) => ({ start: start(index), ...counts })) };
   }
 }
 

@@ -100,8 +100,8 @@ function isWanted(value: Uint8Array, { environment, traceId }: RecordFilter): bo
   if (environment === undefined && traceId === undefined) return true;
   const row = decodeRecordRow(value);
   if (row.environment !== (environment ?? row.environment)) return false;
-  const given = row.record.trace_id;
-  return traceId === undefined || (typeof given === "string" && given.toLowerCase() === traceId);
+  const input = row.record.trace_id;
+  return traceId === undefined || (typeof input === "string" && input.toLowerCase() === traceId);
 }
 
 function readRows({ state }: RecordsContext, { tenant, range }: RecordFilter, before: ListPosition | undefined) {

@@ -23,17 +23,17 @@ export function readExecution(control: KeyValueStore, tenant: string, id: string
 }
 
 /** Id under which channels know what a step tells them. */
-export function noticeId(executionId: string, place: number): string {
-  return hash128(JSON.stringify(["notice", executionId, place]));
+export function noticeId(executionId: string, index: number): string {
+  return hash128(JSON.stringify(["notice", executionId, index]));
 }
 
 /** Deletes a run with its notes. */
 export function executionRemoval({ tenant, id, anomalyId, runbook }: Execution): StoreOperation[] {
   const key = executionKey(tenant, id);
-  const notes = runbook.steps.flatMap(({ type }, place): StoreOperation[] =>
+  const notes = runbook.steps.flatMap(({ type }, index): StoreOperation[] =>
     type !== "annotate" || anomalyId === ""
       ? []
-      : [{ table: "annotations", key: annotationKey(tenant, anomalyId, id, place), value: undefined }],
+      : [{ table: "annotations", key: annotationKey(tenant, anomalyId, id, index), value: undefined }],
   );
   return [{ table: "runbook_executions", key, value: undefined }, { table: "runbook_open", key, value: undefined }, ...notes];
 }

@@ -48,13 +48,13 @@ export class LocalSteps {
     this.#notices?.apply();
   }
 
-  do(execution: Execution, place: number, step: LocalStep): LocalOutcome {
-    if (step.type === "notify") return this.#notify(execution, place, step);
-    if (step.type === "annotate") return this.#annotate(execution, place, step);
-    return this.#silence(execution, place, step);
+  do(execution: Execution, index: number, step: LocalStep): LocalOutcome {
+    if (step.type === "notify") return this.#notify(execution, index, step);
+    if (step.type === "annotate") return this.#annotate(execution, index, step);
+    return this.#silence(execution, index, step);
   }
 
-  #notify(execution: Execution, place: number, { channels, message }: Extract<LocalStep, { type: "notify" }>): LocalOutcome {
+  #notify(execution: Execution, index: number, { channels, message }: Extract<LocalStep, { type: "notify" }>): LocalOutcome {
     const { isAnyChannelConfigured, nowMs } = this.#dependencies;
     if (!isAnyChannelConfigured) return { ok: false, result: "nobody is notified: no channel is configured" };
     const { facts, tenant, runbook } = execution;
@@ -63,7 +63,7 @@ export class LocalSteps {
       ...OF_NO_ALERT,
       kind: "notice",
       tenant,
-      alertId: noticeId(execution.id, place),
+      alertId: noticeId(execution.id, index),
       severity,
       serviceId: facts.service_id ?? "",
       environment: facts.environment ?? "",
@@ -80,16 +80,16 @@ export class LocalSteps {
       : { ok: false, result: `${channels.join(", ")} name no destination that is configured` };
   }
 
-  #annotate(execution: Execution, place: number, step: Extract<LocalStep, { type: "annotate" }>): LocalOutcome {
+  #annotate(execution: Execution, index: number, step: Extract<LocalStep, { type: "annotate" }>): LocalOutcome {
     const { tenant, anomalyId, id: executionId, runbook, facts } = execution;
     if (anomalyId === "") return { ok: true, result: "it was started without an anomaly: nothing is noted" };
     const note = { text: textOf(step.text, facts), atMs: this.#dependencies.nowMs, executionId, runbookName: runbook.name };
-    const key = annotationKey(tenant, anomalyId, executionId, place);
+    const key = annotationKey(tenant, anomalyId, executionId, index);
     this.#operations.push({ table: "annotations", key, value: ANNOTATION.encode(note) });
     return { ok: true, result: note.text };
   }
 
-  #silence(execution: Execution, place: number, { seconds, comment }: Extract<LocalStep, { type: "silence" }>): LocalOutcome {
+  #silence(execution: Execution, index: number, { seconds, comment }: Extract<LocalStep, { type: "silence" }>): LocalOutcome {
     const { state, nowMs } = this.#dependencies;
     const { tenant, facts, id: executionId } = execution;
     const { silences } = state.configured;
@@ -98,7 +98,7 @@ export class LocalSteps {
     if (own >= SILENCES_PER_TENANT_MAX || silences.shares.room(tenant) <= this.#silences.length) {
       return { ok: false, result: "there is no room for another silence" };
     }
-    const id = hash128(JSON.stringify(["runbook silence", executionId, place]));
+    const id = hash128(JSON.stringify(["runbook silence", executionId, index]));
     const matchers = [
       { name: "service_id", operator: "=", value: serviceId },
       { name: "environment", operator: "=", value: environment },

@@ -29,7 +29,7 @@ export function fieldsOf(body: RunbookBody, before: Runbook | undefined): Runboo
     dryRun: body.dry_run,
     approvalRequired: body.approval_required,
     auto: body.auto,
-    steps: body.steps.map((step, place) => stepOf(step, stepName(step, place), known(stepName(step, place)))),
+    steps: body.steps.map((step, index) => stepOf(step, stepName(step, index), known(stepName(step, index)))),
     secrets: unhidden(body.secrets, before?.secrets ?? {}),
   };
 }
@@ -45,8 +45,8 @@ function matchOf(match: RunbookBody["match"]): RunbookMatch {
   };
 }
 
-export function stepName({ name }: StepBody, place: number): string {
-  return name ?? `step-${place + 1}`;
+export function stepName({ name }: StepBody, index: number): string {
+  return name ?? `step-${index + 1}`;
 }
 
 function stepOf(step: StepBody, name: string, known: RunbookStep | undefined): RunbookStep {
@@ -80,7 +80,7 @@ export async function runbookProblem(context: RunbooksContext, tenant: string, b
     return refused("invalid_field", `${shown(body.id)} is the name of a path of its own; give another`, "id");
   }
   const names = body.steps.map(stepName);
-  const twice = names.find((name, place) => names.indexOf(name) !== place);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined)
     return refused("invalid_field", `two steps have the name ${shown(twice)}: approvals could not tell them apart`, "steps");
   const nothing = nameOfNothing(body.secrets, before?.secrets ?? {});
@@ -94,8 +94,8 @@ export async function runbookProblem(context: RunbooksContext, tenant: string, b
   }
   const noRoom = roomProblem(context, tenant, body, before);
   if (noRoom !== undefined) return noRoom;
-  for (const [place, step] of body.steps.entries()) {
-    const problem = stepProblem(step, place, names[place] as string, body, before) ?? (await urlProblem(context, step, place));
+  for (const [index, step] of body.steps.entries()) {
+    const problem = stepProblem(step, index, names[index] as string, body, before) ?? (await urlProblem(context, step, index));
     if (problem !== undefined) return problem;
   }
   return before === undefined ? undefined : boundProblem(body, before);
@@ -112,13 +112,13 @@ function roomProblem({ state }: RunbooksContext, tenant: string, { match }: Runb
 
 /** A secret, or a header of a step, that would leave for an origin that it was not given for. */
 function boundProblem(body: RunbookBody, before: Runbook) {
-  for (const [place, step] of fieldsOf(body, before).steps.entries()) {
+  for (const [index, step] of fieldsOf(body, before).steps.entries()) {
     if (step.type !== "http") continue;
     const origin = stepOrigin(step.url);
     const known = before.steps.find(({ name }) => name === step.name);
-    const header = Object.entries(body.steps[place]?.headers ?? {}).find(([, value]) => value === HIDDEN)?.[0];
+    const header = Object.entries(body.steps[index]?.headers ?? {}).find(([, value]) => value === HIDDEN)?.[0];
     if (header !== undefined && (known?.type !== "http" || stepOrigin(known.url) !== origin))
-      return boundToOrigin(`header ${shown(header)}`, origin, `steps[${place}].headers.${header}`);
+      return boundToOrigin(`header ${shown(header)}`, origin, `steps[${index}].headers.${header}`);
     const secret = Object.keys(body.secrets).find((name) => ownMember(body.secrets, name) === HIDDEN && usesSecret(step, name));
     const isBound = secret === undefined || before.steps.some((one) => usesSecret(one, secret) && stepOrigin(one.url) === origin);
     if (!isBound) return boundToOrigin(`secret ${shown(secret)}`, origin, `secrets.${secret}`);
@@ -131,11 +131,11 @@ function usesSecret(step: RunbookStep, name: string): step is HttpStep {
   return [step.url, step.body ?? "", ...Object.values(step.headers)].some((text) => placeholdersOf(text).includes(`secrets.${name}`));
 }
 
-function stepProblem(step: StepBody, place: number, name: string, body: RunbookBody, before: Runbook | undefined) {
+function stepProblem(step: StepBody, index: number, name: string, body: RunbookBody, before: Runbook | undefined) {
   const known = before?.steps.find((one) => one.name === name);
   const nothing = nameOfNothing(step.headers ?? {}, known?.type === "http" ? known.headers : {});
   if (nothing !== undefined)
-    return refused("invalid_field", `there is no header ${shown(nothing)} that *** could stand for`, `steps[${place}].headers.${nothing}`);
+    return refused("invalid_field", `there is no header ${shown(nothing)} that *** could stand for`, `steps[${index}].headers.${nothing}`);
   const { url = "", message = "", text = "", comment = "", headers = {} } = step;
   const secrets = Object.keys(body.secrets);
   const sent = Object.entries({ url, body: step.body ?? "" }).concat(
@@ -147,14 +147,14 @@ function stepProblem(step: StepBody, place: number, name: string, body: RunbookB
     const unknown = unknownPlaceholder(value, isSent ? secrets : []);
     const why = isSent ? "" : "; secrets are for urls, headers and bodies of http steps";
     if (unknown !== undefined)
-      return refused("invalid_field", `nothing is known of the placeholder {{${unknown}}}${why}`, `steps[${place}].${member}`);
+      return refused("invalid_field", `nothing is known of the placeholder {{${unknown}}}${why}`, `steps[${index}].${member}`);
   }
   return undefined;
 }
 
-async function urlProblem({ forbiddenTarget }: RunbooksContext, { url }: StepBody, place: number) {
+async function urlProblem({ forbiddenTarget }: RunbooksContext, { url }: StepBody, index: number) {
   if (url === undefined) return undefined;
-  const field = `steps[${place}].url`;
+  const field = `steps[${index}].url`;
   if (stepOrigin(url) === "" || /^[a-z]+:\/\/[^/?#]*@/i.test(url)) {
     return refused("invalid_field", "a URL begins with its protocol and host, without placeholders or a user in them", field);
   }

@@ -199,7 +199,7 @@ export class RunbookRunner implements AnomalyFollower {
   #noteBegin({ tenant, runbook, dryRun, createdAtMs }: Execution): void {
     const key = beginKey(tenant, runbook.id, dryRun);
     this.#begun.set(key, [...this.#recent(key), createdAtMs]);
-    if (this.#begun.size <= RUNBOOK_BEGINS_KEPT) return;
+    if (this.#begun.size <= RUNBOOK_BEGINS_RETAINED) return;
     for (const name of [...this.#begun.keys()]) if (this.#recent(name).length === 0) this.#begun.delete(name);
   }
 
@@ -266,16 +266,16 @@ export class RunbookRunner implements AnomalyFollower {
     }
     let { execution, next } = advanced(this.#isRecovering ? recovered(known, nowMs) : known, nowMs);
     while (next.kind === "do" && next.step.type !== "wait") {
-      const { place, step } = next;
+      const { place: index, step } = next;
       const problem = anomalyProblem(step, execution);
       if (step.type === "http" && problem === null) {
         this.#steps.want(execution);
         break;
       }
       const { ok, result } =
-        problem === null && step.type !== "http" ? moves.local.do(execution, place, step) : { ok: false, result: problem ?? "" };
+        problem === null && step.type !== "http" ? moves.local.do(execution, index, step) : { ok: false, result: problem ?? "" };
       const text = result.slice(0, RUNBOOK_RESULT_CHARACTERS_MAX);
-      ({ execution, next } = advanced((ok ? done : failed)(begun(execution, place, nowMs), place, text, nowMs), nowMs));
+      ({ execution, next } = advanced((ok ? done : failed)(begun(execution, index, nowMs), index, text, nowMs), nowMs));
     }
     if (execution !== known) moves.changed.set(known.id, execution);
     return next.kind === "waits" && isOpen(execution) ? (next.untilMs ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
@@ -308,7 +308,7 @@ export class RunbookRunner implements AnomalyFollower {
 }
 
 /** Names of runbooks whose begins are remembered before those without any are forgotten. */
-const RUNBOOK_BEGINS_KEPT = 10_000;
+const RUNBOOK_BEGINS_RETAINED = 10_000;
 
 function pauseKey(tenant: string, runbookId: string): string {
   return JSON.stringify([tenant, runbookId]);

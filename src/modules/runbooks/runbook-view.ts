@@ -84,18 +84,18 @@ export function executionView(known: DigestState, execution: Execution) {
     created_at: formatRfc3339(execution.createdAtMs),
     ended_at: at(execution.endedAtMs),
     reason: execution.reason,
-    steps: execution.steps.map((run, place) => stepRunView(execution, run, place)),
+    steps: execution.steps.map((run, index) => stepRunView(execution, run, index)),
   };
 }
 
-function stepRunView(execution: Execution, run: StepRun, place: number) {
-  const step = execution.runbook.steps[place] as RunbookStep;
+function stepRunView(execution: Execution, run: StepRun, index: number) {
+  const step = execution.runbook.steps[index] as RunbookStep;
   const { decision, state, attempts, statusCode, result, startedAtMs, endedAtMs } = run;
   return {
     name: step.name,
     type: step.type,
     state,
-    approval_required: needsApproval(execution.runbook, place),
+    approval_required: needsApproval(execution.runbook, index),
     decided_by: decision?.by ?? null,
     decided_at: at(decision?.atMs ?? null),
     comment: decision?.comment ?? null,

@@ -45,7 +45,7 @@ function* expireExecutions(state: RunbookState, nowMs: number, rowsPerStep: numb
   const { control } = state;
   for (const tenant of [...scanTenants(control, "runbook_executions")]) {
     const oldMs = nowMs - RUNBOOK_RUNS_MS;
-    let kept = 0;
+    let retained = 0;
     let to = executionsEnd(tenant);
     for (;;) {
       const entries = control.range("runbook_executions", { from: executionBound(tenant, 0), to, reverse: true, limit: rowsPerStep });
@@ -55,8 +55,8 @@ function* expireExecutions(state: RunbookState, nowMs: number, rowsPerStep: numb
       const gone: Execution[] = [];
       for (const { value } of entries) {
         const execution = EXECUTION.decode(value);
-        const isKept = isOpen(execution) || (execution.createdAtMs >= oldMs && kept < RUNBOOK_RUNS_PER_TENANT_MAX);
-        if (isKept) kept++;
+        const isRetained = isOpen(execution) || (execution.createdAtMs >= oldMs && retained < RUNBOOK_RUNS_PER_TENANT_MAX);
+        if (isRetained) retained++;
         else gone.push(execution);
       }
       if (gone.length === 0) yield yieldStep(control);
@@ -66,8 +66,8 @@ function* expireExecutions(state: RunbookState, nowMs: number, rowsPerStep: numb
 }
 
 function removal({ alerts }: RunbookState, execution: Execution) {
-  const notices = execution.runbook.steps.flatMap(({ type }, place) =>
-    type === "notify" ? (alerts.follower?.removal(execution.tenant, noticeId(execution.id, place)) ?? []) : [],
+  const notices = execution.runbook.steps.flatMap(({ type }, index) =>
+    type === "notify" ? (alerts.follower?.removal(execution.tenant, noticeId(execution.id, index)) ?? []) : [],
   );
   return [...executionRemoval(execution), ...notices];
 }

@@ -114,23 +114,23 @@ export class StepDeliveries implements DeliveryKind {
     const { nowMs } = this.#dependencies;
     const next = execution && advanced(execution, nowMs()).next;
     if (execution === undefined || next?.kind !== "do" || next.step.type !== "http") return false; // it is over, or elsewhere by now
-    const { place, step } = next;
-    const started = begun(execution, place, nowMs());
-    const request = sentRequest(execution, { place, step });
-    changed.set(key, typeof request === "string" ? failed(started, place, request, nowMs()) : started);
+    const { place: index, step } = next;
+    const started = begun(execution, index, nowMs());
+    const request = sentRequest(execution, { place: index, step });
+    changed.set(key, typeof request === "string" ? failed(started, index, request, nowMs()) : started);
     return typeof request !== "string";
   }
 
   #end(key: string, outcome: AttemptOutcome, changed: Map<string, Execution>): void {
     const execution = this.#read(key);
-    const place = execution === undefined ? -1 : currentStep(execution);
-    if (execution === undefined || place < 0) return;
+    const index = execution === undefined ? -1 : currentStep(execution);
+    if (execution === undefined || index < 0) return;
     const nowMs = this.#dependencies.nowMs();
     changed.set(
       key,
       guarded(
-        () => answered(execution, place, outcome, nowMs),
-        (why) => failed(execution, place, why, nowMs),
+        () => answered(execution, index, outcome, nowMs),
+        (why) => failed(execution, index, why, nowMs),
       ),
     );
   }
@@ -159,15 +159,15 @@ function laneOf({ tenant }: Pick<Execution, "tenant">): string {
 }
 
 function requestUnderWay(execution: Execution): RequestStep | undefined {
-  const place = currentStep(execution);
-  const step = execution.runbook.steps[place];
-  return step?.type === "http" && execution.steps[place]?.state === "running" ? { place, step } : undefined;
+  const index = currentStep(execution);
+  const step = execution.runbook.steps[index];
+  return step?.type === "http" && execution.steps[index]?.state === "running" ? { place: index, step } : undefined;
 }
 
 /** The request of a step, or why it cannot be sent. */
-function sentRequest(execution: Execution, { place, step }: RequestStep): TenantRequest | string {
+function sentRequest(execution: Execution, { place: index, step }: RequestStep): TenantRequest | string {
   const request = guarded<ReturnType<typeof requestOf> | string>(
-    () => requestOf(execution, place, step),
+    () => requestOf(execution, index, step),
     (why) => why,
   );
   if (typeof request === "string") return request;
@@ -177,8 +177,8 @@ function sentRequest(execution: Execution, { place, step }: RequestStep): Tenant
 }
 
 /** A run after the answer to the request of a step. */
-function answered(execution: Execution, place: number, outcome: AttemptOutcome, nowMs: number): Execution {
-  const step = execution.runbook.steps[place];
+function answered(execution: Execution, index: number, outcome: AttemptOutcome, nowMs: number): Execution {
+  const step = execution.runbook.steps[index];
   const masked = (text: string) => (step?.type === "http" ? shownAnswer(text, execution, step) : text);
   const { statusCode = null, text = "" } = outcome.answer ?? {};
   if (statusCode !== null) {
@@ -187,11 +187,11 @@ function answered(execution: Execution, place: number, outcome: AttemptOutcome, 
       .trim()
       .slice(0, RUNBOOK_RESULT_CHARACTERS_MAX / 2);
     const result = `answered ${statusCode}${said === "" ? "" : `: ${said}`}`;
-    return (outcome.kind === "delivered" ? done : failed)(execution, place, result, nowMs, statusCode);
+    return (outcome.kind === "delivered" ? done : failed)(execution, index, result, nowMs, statusCode);
   }
-  if (outcome.kind === "delivered") return done(execution, place, "", nowMs);
+  if (outcome.kind === "delivered") return done(execution, index, "", nowMs);
   const error = masked(outcome.error).slice(0, RUNBOOK_RESULT_CHARACTERS_MAX);
   return outcome.kind === "retry" && outcome.mayHaveArrived
-    ? uncertain(execution, place, error, nowMs)
-    : failed(execution, place, error, nowMs);
+    ? uncertain(execution, index, error, nowMs)
+    : failed(execution, index, error, nowMs);
 }

@@ -129,9 +129,9 @@ export class FireBook {
   #evictedBy(ended: readonly SaturationFire[]): SaturationFire[] {
     const tenants = new Set(ended.map(({ tenant }) => tenant));
     return [...tenants].flatMap((tenant) => {
-      const kept = this.#tenants.get(tenant)?.ended ?? [];
+      const retained = this.#tenants.get(tenant)?.ended ?? [];
       const added = ended.filter((fire) => fire.tenant === tenant).length;
-      return kept.slice(0, Math.max(0, kept.length + added - SATURATION_FIRES_ENDED_MAX));
+      return retained.slice(0, Math.max(0, retained.length + added - SATURATION_FIRES_ENDED_MAX));
     });
   }
 

@@ -66,14 +66,14 @@ function* blocks(sources: Sources, terms: RetentionTerms, beforeMs: number, roll
   for (let partition = 0; partition < PARTITIONS; partition++) {
     const { firstBlock } = rollups.mark(partition);
     const isOld = (span: BlockSpan) => span.maxMs < (span.block < firstBlock ? beforeMs : Math.min(beforeMs, rollupsBeforeMs));
-    const kept = yield* expire(sources, terms, {
+    const retained = yield* expire(sources, terms, {
       tables: ["block_spans", "blocks"],
       counter: "blocksExpired",
       partition,
       decode: decodeSpan,
       isOld,
     });
-    oldestMs = Math.min(oldestMs, kept?.minMs ?? oldestMs);
+    oldestMs = Math.min(oldestMs, retained?.minMs ?? oldestMs);
   }
   setOldest(sources.counters, "oldestSampleSeconds", oldestMs);
 }
@@ -84,8 +84,8 @@ function* rollups(sources: Sources, terms: RetentionTerms, beforeMs: number): Ge
   let oldestHour = Number.POSITIVE_INFINITY;
   for (let partition = 0; partition < PARTITIONS; partition++) {
     const tables = ["rollup_spans", "rollups"] as const;
-    const kept = yield* expire(sources, terms, { tables, counter: "rollupsExpired", partition, decode: decodeRollupSpan, isOld });
-    oldestHour = Math.min(oldestHour, kept?.firstHour ?? oldestHour);
+    const retained = yield* expire(sources, terms, { tables, counter: "rollupsExpired", partition, decode: decodeRollupSpan, isOld });
+    oldestHour = Math.min(oldestHour, retained?.firstHour ?? oldestHour);
   }
   setOldest(sources.counters, "oldestRollupSeconds", oldestHour * HOUR_MS);
 }

@@ -89,10 +89,10 @@ export function pointsOf(
   const first = begin < 0 ? times.length : Math.max(begin, times.length - limit);
   const places =
     parts === undefined ? Array.from({ length: times.length - first }, (_, at) => first + at) : drawnPlaces(times, values, first, parts);
-  return places.map((place) => {
-    const point = judged?.points[place - judged.first];
-    const bounds = point === undefined ? { ...expectationAt(values, place, options), ...UNJUDGED } : boundsOf(point, options.range);
-    return { timestamp: formatRfc3339(times[place] as number), value: values[place] as number, ...bounds };
+  return places.map((index) => {
+    const point = judged?.points[index - judged.first];
+    const bounds = point === undefined ? { ...expectationAt(values, index, options), ...UNJUDGED } : boundsOf(point, options.range);
+    return { timestamp: formatRfc3339(times[index] as number), value: values[index] as number, ...bounds };
   });
 }
 
@@ -114,8 +114,8 @@ export function drawnPlaces(times: Float64Array, values: Float64Array, first: nu
   const fromMs = times[first] as number;
   const widthMs = Math.max(1, ((times[end - 1] as number) - fromMs + 1) / parts);
   const places: number[] = [first];
-  const take = (place: number) => {
-    if (place !== places.at(-1)) places.push(place);
+  const take = (index: number) => {
+    if (index !== places.at(-1)) places.push(index);
   };
   for (let at = first; at < end; ) {
     const part = Math.floor(((times[at] as number) - fromMs) / widthMs);

@@ -74,8 +74,8 @@ async function addBlocks(
     if (spans.push(span) % SPANS_PER_TURN === 0) await context.yieldTurn();
   }
   const newestLeft = newestFrom(spans);
-  for (const [place, span] of spans.entries()) {
-    if (gathered.isEnough(newestLeft[place] as number)) return true;
+  for (const [index, span] of spans.entries()) {
+    if (gathered.isEnough(newestLeft[index] as number)) return true;
     if (!gathered.wants(span.minMs, span.maxMs)) continue;
     if (++blocks > SERIES_DATA_BLOCKS_MAX || gathered.isFull) return false;
     if (blocks % BLOCKS_PER_TURN === 0) await context.yieldTurn();

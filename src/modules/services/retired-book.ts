@@ -26,7 +26,7 @@ const RETIRED = new StoredForm<RetiredService>(TABLE, {
 });
 
 /** Stores that a service is retired, or forgets it. */
-export function retiredOperation(retired: RetiredService, isKept = true): StoreOperation {
+export function retiredOperation(retired: RetiredService, isRetained = true): StoreOperation {
   const { tenant, serviceId, environment } = retired;
   // The environment that has no name is another one than all of them.
   const key = new KeyBuilder()
@@ -34,7 +34,7 @@ export function retiredOperation(retired: RetiredService, isKept = true): StoreO
     .text(serviceId)
     .text(environment === null ? "" : `=${environment}`)
     .finish();
-  return { table: TABLE, key, value: isKept ? RETIRED.encode(retired) : undefined };
+  return { table: TABLE, key, value: isRetained ? RETIRED.encode(retired) : undefined };
 }
 
 export class RetiredBook {

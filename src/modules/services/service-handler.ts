@@ -6,7 +6,7 @@ import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { maturityOf } from "../../domain/detection/gates/baseline-maturity.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { servicesOf } from "./service-list.ts";
-import { type OpenState, openStates, openView, placeKey, rankOf } from "./service-state.ts";
+import { keyKey, type OpenState, openStates, openView, rankOf } from "./service-state.ts";
 import type { ServicesContext } from "./services-context.ts";
 
 interface Row {
@@ -42,7 +42,7 @@ function rowOf(
   { q, service_id, environment, team, state: wanted, sort }: Query,
 ): Row | undefined {
   const [serviceId, of, , , lastMs] = service;
-  const state = states.get(placeKey(serviceId, of));
+  const state = states.get(keyKey(serviceId, of));
   const fits =
     (q === undefined || serviceId.toLowerCase().includes(q.toLowerCase())) &&
     (service_id === undefined || serviceId === service_id) &&
@@ -60,8 +60,8 @@ function rowOf(
 }
 
 function comparePositions(a: PagePosition, b: PagePosition): number {
-  for (const [place, part] of a.entries()) {
-    const other = b[place] as typeof part;
+  for (const [index, part] of a.entries()) {
+    const other = b[index] as typeof part;
     if (part !== other) return part < other ? -1 : 1;
   }
   return 0;

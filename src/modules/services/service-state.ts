@@ -16,7 +16,7 @@ export function rankOf(state: OpenState | undefined): number {
 }
 
 /** The key of a service in an environment. */
-export function placeKey(serviceId: string, environment: string): string {
+export function keyKey(serviceId: string, environment: string): string {
   return `${environment}\u0000${serviceId}`;
 }
 
@@ -24,7 +24,7 @@ export function placeKey(serviceId: string, environment: string): string {
 export function openStates(index: AnomalyIndex): ReadonlyMap<string, OpenState> {
   const states = new Map<string, OpenState>();
   index.each({ state: "open" }, ({ serviceId, environment, tier }) => {
-    const key = placeKey(serviceId, environment);
+    const key = keyKey(serviceId, environment);
     const state = states.get(key);
     if (state === undefined) states.set(key, { open: 1, worst: tier });
     else {

@@ -9,7 +9,7 @@ import type { BookSources, NounModule } from "../state/noun-module.ts";
 import { expireRetired, retireService } from "./retire-handler.ts";
 import { RetiredBook } from "./retired-book.ts";
 import { listServices } from "./service-handler.ts";
-import { openStates, openView, placeKey, rankOf } from "./service-state.ts";
+import { keyKey, openStates, openView, rankOf } from "./service-state.ts";
 import type { ServicesContext } from "./services-context.ts";
 
 const DEPTH_DEFAULT = 2;
@@ -40,8 +40,8 @@ async function serviceGraph(context: ServicesContext, { principal, query }: Quer
   const states = openStates(context.state.anomalies.index(tenant));
   const edges = sums.map((sum) => ({
     sum,
-    from: placeKey(sum.edge.caller.serviceId, sum.edge.caller.environment),
-    to: placeKey(sum.edge.callee.serviceId, sum.edge.callee.environment),
+    from: keyKey(sum.edge.caller.serviceId, sum.edge.caller.environment),
+    to: keyKey(sum.edge.callee.serviceId, sum.edge.callee.environment),
     calls: sum.calls,
   }));
   const roots = query.service_id === undefined ? undefined : (key: string) => key.slice(key.indexOf("\u0000") + 1) === query.service_id;
@@ -51,13 +51,13 @@ async function serviceGraph(context: ServicesContext, { principal, query }: Quer
     most: query.nodes ?? NODES_DEFAULT,
     rankOf: (key) => rankOf(states.get(key)),
   });
-  const kept = new Set(found.nodes.map(({ key }) => key));
+  const retained = new Set(found.nodes.map(({ key }) => key));
   return done({
     nodes: found.nodes.map(({ key, depth, calls }) => {
       const at = key.indexOf("\u0000");
       return { service_id: key.slice(at + 1), environment: key.slice(0, at), depth, calls, ...openView(states.get(key)) };
     }),
-    edges: edges.filter(({ from, to }) => kept.has(from) && kept.has(to)).map(({ sum }) => edgeView(sum, false)),
+    edges: edges.filter(({ from, to }) => retained.has(from) && retained.has(to)).map(({ sum }) => edgeView(sum, false)),
     nodes_total: found.total,
     since: formatRfc3339(minutes.value.from * 60_000),
     until: formatRfc3339(minutes.value.to * 60_000),

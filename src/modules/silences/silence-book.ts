@@ -45,7 +45,7 @@ const SILENCE = new StoredForm<StoredSilence>("silences", {
 });
 
 /** An expired silence is listed for so long, as Alertmanager's. */
-const EXPIRED_KEPT_MS = 5 * 24 * 3600 * 1000;
+const EXPIRED_RETAINED_MS = 5 * 24 * 3600 * 1000;
 
 /** A change of one silence. */
 export function silenceOperation({ tenant, id }: Pick<StoredSilence, "tenant" | "id">, silence: StoredSilence | undefined): StoreOperation {
@@ -107,7 +107,7 @@ export class SilenceBook implements ActiveSilences {
 
   /** Those that have been expired for so long that nobody lists them any more. */
   pastOf(tenant: string, nowMs: number): StoredSilence[] {
-    return this.listOf(tenant).filter((silence) => silenceState(silence, nowMs - EXPIRED_KEPT_MS) === "expired");
+    return this.listOf(tenant).filter((silence) => silenceState(silence, nowMs - EXPIRED_RETAINED_MS) === "expired");
   }
 
   silenced(tenant: string, labels: Labels, nowMs: number): Hold | undefined {

@@ -13,10 +13,10 @@ const ROW_HEADER_BYTES = 4;
 
 /** Encodes the payload of a checkpoint frame, but for what it changes among the streams that left memory: {header bytes u32} JSON CheckpointHeader padded to 4, last part of the state. */
 export function encodeCheckpointRow(payload: Uint8Array): Uint8Array {
-  const kept = payload.subarray(0, payload.length - readCheckpointHeader(payload).coldBytes);
-  const row = new Uint8Array(ROW_HEADER_BYTES + kept.length);
+  const retained = payload.subarray(0, payload.length - readCheckpointHeader(payload).coldBytes);
+  const row = new Uint8Array(ROW_HEADER_BYTES + retained.length);
   row[0] = VERSION;
-  row.set(kept, ROW_HEADER_BYTES);
+  row.set(retained, ROW_HEADER_BYTES);
   return row;
 }
 

@@ -1,14 +1,14 @@
 // Faults of the data folder as the coordinator holds them: told by main, counted for /healthz, acknowledged by an operator.
 import { errorCode } from "../../adapters/log/log-file-system.ts";
 import { StoreError } from "../../adapters/storage/key-value-store.ts";
-import type { DataFault, KeptDataFault } from "../../core/protocol/data-fault.ts";
+import type { DataFault, RetainedDataFault } from "../../core/protocol/data-fault.ts";
 import type { SetAsideItem } from "../../core/protocol/set-aside.ts";
 import { messageOf } from "../../core/text/error-text.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 
 /** Where faults are kept; DataFaultFile is one. */
 export interface FaultKeeper {
-  readonly faults: readonly KeptDataFault[];
+  readonly faults: readonly RetainedDataFault[];
   readonly open: number;
   /** Throws the system's error; the fault is in force all the same. */
   add(fault: DataFault, nowMs: number): boolean;
@@ -46,7 +46,7 @@ export class DataFaults {
     this.#report();
   }
 
-  get faults(): readonly KeptDataFault[] {
+  get faults(): readonly RetainedDataFault[] {
     return this.#keeper.faults;
   }
 

@@ -5,7 +5,7 @@ import { EngineUnavailableError } from "../engines/engine-client.ts";
 import type { StatusContext } from "./status-context.ts";
 
 /** Each engine has all of them, as the coordinator has. */
-const KEPT_BY_EACH_ENGINE = "metric_metadata";
+const RETAINED_BY_EACH_ENGINE = "metric_metadata";
 
 interface SharedLimitView {
   readonly limit: string;
@@ -48,7 +48,7 @@ function added(rows: readonly ShareRow[]): ShareRow[] {
     const key = JSON.stringify([row.limit, row.tenant]);
     const before = sums.get(key);
     const held = before?.held ?? 0;
-    const all = row.limit === KEPT_BY_EACH_ENGINE ? Math.max(held, row.held) : held + row.held;
+    const all = row.limit === RETAINED_BY_EACH_ENGINE ? Math.max(held, row.held) : held + row.held;
     sums.set(key, { ...row, held: all, refused: row.refused + (before?.refused ?? 0) });
   }
   return [...sums.values()].sort((a, b) => (a.limit < b.limit ? -1 : a.limit > b.limit ? 1 : 0));

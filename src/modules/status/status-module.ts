@@ -1,7 +1,7 @@
 // What the coordinator folds of status and coverage.
 // GET /api/v1/data-faults and POST /api/v1/data-faults/acknowledge: what of the data folder cannot be read, and that an operator has seen it.
 import { done, type Outcome, refused } from "../../api/refusal.ts";
-import type { KeptDataFault } from "../../core/protocol/data-fault.ts";
+import type { RetainedDataFault } from "../../core/protocol/data-fault.ts";
 import type { Principal } from "../../core/protocol/query.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { reaches } from "../../domain/access/roles.ts";
@@ -64,7 +64,7 @@ function faultsView({ dataFaults }: StatusContext) {
   return { faults: dataFaults.faults.map(faultView), open: dataFaults.open, total: dataFaults.faults.length };
 }
 
-function faultView({ id, kind, what, sinceMs, acknowledged }: KeptDataFault) {
+function faultView({ id, kind, what, sinceMs, acknowledged }: RetainedDataFault) {
   return {
     id,
     kind,

@@ -2,7 +2,7 @@
 
 import { openPage } from "../../api/page-token.ts";
 import { done, type Outcome } from "../../api/refusal.ts";
-import { USAGE_MONTHS_KEPT } from "../../core/config/limits.ts";
+import { USAGE_MONTHS_RETAINED } from "../../core/config/limits.ts";
 import { RECORD_TYPES } from "../../core/layout/counters.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { monthOf, monthStartMs, monthText } from "../../domain/access/billing-month.ts";
@@ -30,7 +30,7 @@ export const USAGE = {
 
 /** Deletes the months before those that are kept, `rowsPerStep` a commit. */
 function* expireUsage({ series }: Pick<StoredState, "series">, nowMs: number, rowsPerStep: number): Generator<RetentionStep> {
-  const to = usageBound(Math.max(0, monthOf(nowMs) - USAGE_MONTHS_KEPT));
+  const to = usageBound(Math.max(0, monthOf(nowMs) - USAGE_MONTHS_RETAINED));
   for (;;) {
     const entries = series.range("usage", { from: TABLE_START, to, limit: rowsPerStep });
     if (entries.length === 0) return;
@@ -61,6 +61,6 @@ async function billingUsage(context: UsageContext, request: QueryRequest<"billin
 
 function usageView({ state }: UsageContext, { id, name, plan }: ListedTenant, month: number) {
   const row = readUsage(state.series, month, id);
-  const types = RECORD_TYPES.map((type, place) => [type, row.counts[place] ?? 0] as const);
+  const types = RECORD_TYPES.map((type, index) => [type, row.counts[index] ?? 0] as const);
   return { tenant_id: id, name, plan, events: eventsOf(row), by_type: Object.fromEntries(types) };
 }

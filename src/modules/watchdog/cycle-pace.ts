@@ -93,8 +93,8 @@ export class CyclePace {
   /** Time that the passes behind one are still going to take of an engine in this cycle. */
   #laterMs(name: string, engine: number): number {
     const order = [...this.#passes];
-    const place = order.findIndex(([own]) => own === name);
-    const later = order.slice(place + 1).filter(([, { every }]) => (this.#cycle - 1) % every === 0);
+    const index = order.findIndex(([own]) => own === name);
+    const later = order.slice(index + 1).filter(([, { every }]) => (this.#cycle - 1) % every === 0);
     return later.reduce((sum, [, { knownMs }]) => sum + (knownMs.get(engine) ?? 0), 0);
   }
 }

@@ -62,10 +62,10 @@ function mayBeCascade(waiting: Iterable<Alert>, memory: Pick<PagingMemory, "isGr
   for (const { state } of waiting) {
     const { tenant, environment, serviceId } = state.key;
     if (memory.isGroupKnownSince({ tenant, environment }, nowMs - GROUP_LATELY_MS)) return true;
-    const place = placeText({ tenant, environment, serviceId: "" });
-    const found = (services.get(place) ?? new Set()).add(serviceId);
+    const key = placeText({ tenant, environment, serviceId: "" });
+    const found = (services.get(key) ?? new Set()).add(serviceId);
     if (found.size >= CASCADE_SERVICES_MIN - 1) return true;
-    services.set(place, found);
+    services.set(key, found);
   }
   return false;
 }

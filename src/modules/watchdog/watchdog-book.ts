@@ -85,7 +85,7 @@ export class WatchdogBook {
     for (const { value } of scan(store, "watchdog_settings")) {
       const stored = SETTINGS.decode(value);
       this.#place(stored, stored.overrides);
-      this.#updated.set(placeKey(stored), stored.updatedMs);
+      this.#updated.set(keyKey(stored), stored.updatedMs);
     }
     this.#profiles.use(this.#thresholds.keys());
     this.calendars.load(store);
@@ -98,7 +98,7 @@ export class WatchdogBook {
 
   /** When a place was last changed; null for one at which nothing is set. */
   updatedMs(place: SettingsScope): number | null {
-    return this.#updated.get(placeKey(place)) ?? null;
+    return this.#updated.get(keyKey(place)) ?? null;
   }
 
   /** Thresholds in use besides the environment's, ascending. */
@@ -117,8 +117,8 @@ export class WatchdogBook {
   put(changes: readonly SettingsChange[]): SettingsUpdate {
     for (const { place, settings } of changes) {
       this.#place(place, settings?.overrides);
-      if (settings === undefined) this.#updated.delete(placeKey(place));
-      else this.#updated.set(placeKey(place), settings.updatedMs);
+      if (settings === undefined) this.#updated.delete(keyKey(place));
+      else this.#updated.set(keyKey(place), settings.updatedMs);
     }
     const added = this.#profiles.use(this.#thresholds.keys());
     const places = changes.map(({ place: { tenant, serviceId, metricName }, settings }) => {
@@ -177,6 +177,6 @@ function count(counts: Map<number, number>, before: number | undefined, after: n
   else counts.delete(before);
 }
 
-function placeKey({ tenant, serviceId, metricName }: SettingsScope): string {
+function keyKey({ tenant, serviceId, metricName }: SettingsScope): string {
   return JSON.stringify([tenant, serviceId, metricName]);
 }

@@ -52,12 +52,12 @@ interface RowsExpiry {
 
 export function* expireTrainingRows(
   { state: { series: store, trainingRows } }: RowsExpiry,
-  { keptFromMs, wallNowMs }: Pick<RetentionTerms, "keptFromMs" | "wallNowMs">,
+  { keptFromMs: retainedFromMs, wallNowMs }: Pick<RetentionTerms, "keptFromMs" | "wallNowMs">,
 ): Generator<RetentionStep> {
-  const beforeMs = Math.min(keptFromMs, wallNowMs - TRAINED_WITHIN_MS);
+  const beforeMs = Math.min(retainedFromMs, wallNowMs - TRAINED_WITHIN_MS);
   for (;;) {
-    const kept = trainingRows.expired(beforeMs);
-    if (kept === undefined) return;
-    yield { store, operations: rowsRemoval(kept), apply: () => trainingRows.remove(kept) };
+    const retained = trainingRows.expired(beforeMs);
+    if (retained === undefined) return;
+    yield { store, operations: rowsRemoval(retained), apply: () => trainingRows.remove(retained) };
   }
 }

@@ -4,14 +4,14 @@ import { ownMember } from "../../core/collections/own-member.ts";
 import { HIDDEN } from "../../core/text/secret.ts";
 
 /** Named values with those that `before` has where `***` stands for them; of a name that `before` lacks nothing is kept. */
-export function unhidden(given: Readonly<Record<string, string>>, before: Readonly<Record<string, string>>): Record<string, string> {
-  const entries = Object.entries(given).map(([name, value]) => [name, value === HIDDEN ? ownMember(before, name) : value] as const);
+export function unhidden(input: Readonly<Record<string, string>>, before: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(input).map(([name, value]) => [name, value === HIDDEN ? ownMember(before, name) : value] as const);
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 
 /** First name whose `***` stands for nothing. */
-export function nameOfNothing(given: Readonly<Record<string, string>>, before: Readonly<Record<string, string>>): string | undefined {
-  return Object.entries(given).find(([name, value]) => value === HIDDEN && !Object.hasOwn(before, name))?.[0];
+export function nameOfNothing(input: Readonly<Record<string, string>>, before: Readonly<Record<string, string>>): string | undefined {
+  return Object.entries(input).find(([name, value]) => value === HIDDEN && !Object.hasOwn(before, name))?.[0];
 }
 
 /** Refusal of a value that would leave for another origin than it was given for. */

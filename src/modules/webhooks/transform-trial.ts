@@ -48,7 +48,7 @@ export async function tryTransform(context: WebhooksContext, { tenant, transform
     const instead = `transforms may be in ${walls.languages.join(" and ")}`;
     return refused("unprocessable", `${transform.type} is off here: ${tried.outcomes.map(errorOf)[0] ?? ""}; ${instead}`, "transform.type");
   }
-  const trial = tried.outcomes.map((outcome, place) => trialView(events[place]?.id ?? "", outcome));
+  const trial = tried.outcomes.map((outcome, index) => trialView(events[index]?.id ?? "", outcome));
   return { ok: true, trial } as const;
 }
 

@@ -202,8 +202,8 @@ function hiddenProblem(body: WebhookBody, before: Webhook | undefined) {
   return body.secret === HIDDEN ? boundToOrigin("the secret", originOf(body.url), "secret") : undefined;
 }
 
-function isSameOrigin(known: string, given: string): boolean {
-  return given === shownUrl(known) || originOf(given) === originOf(known);
+function isSameOrigin(known: string, input: string): boolean {
+  return input === shownUrl(known) || originOf(input) === originOf(known);
 }
 
 /** The webhook as a body changes it. At another origin the former secret signs nothing. */
@@ -221,13 +221,13 @@ function patternProblem(patterns: PatternCache, pattern: WebhookBody["pattern"],
     const regex = pattern[name];
     if (regex === null) continue;
     const problem = patterns.problem(regex) ?? patterns.problem(searched(regex));
-    if (problem !== null) return refused("invalid_field", `${problem}, at character ${problemPlace(regex, problem)}`, `${field}.${name}`);
+    if (problem !== null) return refused("invalid_field", `${problem}, at character ${problemIndex(regex, problem)}`, `${field}.${name}`);
   }
   return undefined;
 }
 
 /** Where in a pattern the part is that its problem names, counted from 1; its end where none is named. */
-function problemPlace(regex: string, problem: string): number {
+function problemIndex(regex: string, problem: string): number {
   const part = /`([^`]*)`/.exec(problem)?.[1] ?? "";
   const at = part === "" || part === regex ? -1 : regex.indexOf(part);
   return at < 0 ? regex.length : at + 1;

@@ -69,18 +69,18 @@ export function deliveryIdOf(webhookId: string, eventId: string): string {
 }
 
 /** Where a delivery is: deliveries of a webhook stand in the order of their events. */
-export interface DeliveryPlace {
+export interface DeliveryPosition {
   readonly tenant: string;
   readonly webhookId: string;
   readonly occurredAtMs: number;
   readonly deliveryId: string;
 }
 
-export function deliveryKey({ tenant, webhookId, occurredAtMs, deliveryId }: DeliveryPlace): Uint8Array {
+export function deliveryKey({ tenant, webhookId, occurredAtMs, deliveryId }: DeliveryPosition): Uint8Array {
   return new KeyBuilder().text(tenant).fixed(idBytes(webhookId)).time(occurredAtMs).fixed(idBytes(deliveryId)).finish();
 }
 
-export function deliveryPlace(key: Uint8Array): DeliveryPlace {
+export function deliveryPlace(key: Uint8Array): DeliveryPosition {
   const reader = new KeyReader(key);
   const tenant = reader.text();
   const webhookId = idText(reader.fixed(ID_BYTES));

@@ -85,15 +85,15 @@ function* beyond(deletes: Deletes, tenant: string, webhookId: string): Generator
   const { control, rowsPerStep } = deletes;
   const from = deliveryBound(tenant, webhookId, Number.NEGATIVE_INFINITY);
   let to = deliveryBound(tenant, webhookId, Number.POSITIVE_INFINITY);
-  let kept = 0;
+  let retained = 0;
   for (;;) {
     const entries = control.range("webhook_deliveries", { from, to, reverse: true, limit: rowsPerStep });
     const last = entries.at(-1);
     if (last === undefined) return;
-    kept += entries.length;
+    retained += entries.length;
     to = last.key;
-    if (kept > WEBHOOK_DELIVERIES_PER_WEBHOOK_MAX)
-      yield stepOf(deletes, entries.slice(entries.length - (kept - WEBHOOK_DELIVERIES_PER_WEBHOOK_MAX)));
+    if (retained > WEBHOOK_DELIVERIES_PER_WEBHOOK_MAX)
+      yield stepOf(deletes, entries.slice(entries.length - (retained - WEBHOOK_DELIVERIES_PER_WEBHOOK_MAX)));
     else yield yieldStep(control);
   }
 }

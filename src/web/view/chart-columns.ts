@@ -30,8 +30,8 @@ export function columnsOf(points: readonly ChartPoint[]): [number[], Column, Col
   const times: number[] = [];
   const columns: [Column, Column, Column, Column] = [[], [], [], []];
   const gapMs = GAP_FACTOR * usualStepMs(points.filter(({ value }) => value !== null));
-  for (const [place, { atMs, value, expected, lower, upper }] of points.entries()) {
-    const before = points[place - 1]?.atMs;
+  for (const [index, { atMs, value, expected, lower, upper }] of points.entries()) {
+    const before = points[index - 1]?.atMs;
     if (before !== undefined && value !== null && gapMs > 0 && atMs - before > gapMs) {
       times.push((before + 1) / 1000);
       for (const column of columns) column.push(null);
@@ -52,7 +52,7 @@ const GAP_FACTOR = 6;
 /** The median step, 0 for less than three points. */
 export function usualStepMs(points: ReadonlyArray<Pick<ChartPoint, "atMs">>): number {
   if (points.length < 3) return 0;
-  const steps = points.slice(1).map(({ atMs }, place) => atMs - (points[place] as ChartPoint).atMs);
+  const steps = points.slice(1).map(({ atMs }, index) => atMs - (points[index] as ChartPoint).atMs);
   return steps.sort((a, b) => a - b)[Math.floor(steps.length / 2)] as number;
 }
 

@@ -38,14 +38,14 @@ export function layoutGraph(nodes: readonly GraphNode[], edges: readonly GraphEd
   const drawn = [...nodes].sort((a, b) => b.weight - a.weight || (a.id < b.id ? -1 : 1)).slice(0, most);
   const ids = drawn.map(({ id }) => id).sort();
   const known = new Set(ids);
-  const kept = edges.filter(({ from, to }) => from !== to && known.has(from) && known.has(to));
-  const layerOf = layersOf(ids, withoutCycles(ids, kept));
+  const retained = edges.filter(({ from, to }) => from !== to && known.has(from) && known.has(to));
+  const layerOf = layersOf(ids, withoutCycles(ids, retained));
   const columns = columnsOf(ids, layerOf);
-  order(columns, kept);
+  order(columns, retained);
   const placed = columns.flatMap((column, layer) => column.map((id, row) => ({ id, layer, row })));
   return {
     nodes: placed,
-    edges: kept,
+    edges: retained,
     layers: columns.length,
     rows: columns.reduce((most, column) => Math.max(most, column.length), 0),
     left: nodes.length - drawn.length,

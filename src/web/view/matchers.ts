@@ -20,15 +20,15 @@ export function parseMatchers(
   text: string,
 ): { readonly ok: true; readonly matchers: readonly Matcher[] } | { readonly ok: false; readonly message: string } {
   const matchers: Matcher[] = [];
-  for (const [place, raw] of text.split("\n").entries()) {
+  for (const [index, raw] of text.split("\n").entries()) {
     const line = raw.trim();
     if (line === "") continue;
     const found = LINE.exec(line);
     if (found === null)
-      return { ok: false, message: `line ${place + 1}: write a label, an operator and a value, such as service_id="checkout"` };
+      return { ok: false, message: `line ${index + 1}: write a label, an operator and a value, such as service_id="checkout"` };
     const [, name = "", operator = "=", value = ""] = found;
     const read = unquoted(value);
-    if (read === undefined) return { ok: false, message: `line ${place + 1}: a quote is not closed` };
+    if (read === undefined) return { ok: false, message: `line ${index + 1}: a quote is not closed` };
     matchers.push({ name, operator: operator as Matcher["operator"], value: read });
   }
   return matchers.length === 0 ? { ok: false, message: "without a matcher everything would be quiet" } : { ok: true, matchers };

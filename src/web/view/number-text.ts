@@ -24,13 +24,13 @@ export function plural(count: number, one: string, several = `${one}s`): string 
 
 export function bytesText(bytes: number | null | undefined): string {
   if (bytes === null || bytes === undefined) return "–";
-  let place = 0;
+  let index = 0;
   let value = bytes;
-  while (value >= 1000 && place < BYTES.length - 1) {
+  while (value >= 1000 && index < BYTES.length - 1) {
     value /= 1000;
-    place++;
+    index++;
   }
-  return `${value >= 100 || place === 0 ? Math.round(value) : Number(value.toPrecision(3))} ${BYTES[place]}`;
+  return `${value >= 100 || index === 0 ? Math.round(value) : Number(value.toPrecision(3))} ${BYTES[index]}`;
 }
 
 /** A share in percent, three digits: never 100 % of what is less, never 0 % of what is more. */

@@ -47,8 +47,8 @@ export function parseLines(text: string): ParsedLines {
   const faults: LineFault[] = [];
   let hasHeader = false;
   let isFirst = true;
-  for (const [place, raw] of lines.entries()) {
-    const line = place + 1;
+  for (const [index, raw] of lines.entries()) {
+    const line = index + 1;
     if (raw.trim() === "" || raw.trimStart().startsWith("#")) continue;
     if (line > LINES_MAX) {
       faults.push({ line, message: `more than ${LINES_MAX.toLocaleString("en")} lines; send the rest in another go` });
@@ -129,5 +129,5 @@ function changeOf(entry: MapEntry, before: MapEntry | undefined): EntryChange {
 
 /** Parts that one request each may carry. */
 export function parts<T>(list: readonly T[], size = PART_ENTRIES): T[][] {
-  return Array.from({ length: Math.ceil(list.length / size) }, (_, place) => list.slice(place * size, (place + 1) * size));
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, index) => list.slice(index * size, (index + 1) * size));
 }

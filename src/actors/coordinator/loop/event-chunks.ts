@@ -10,12 +10,12 @@ const sink = new ByteSink();
 /** Ids of events, ascending: the wall time in ms of their commit, and their place in it. */
 export class EventIds {
   #ms = 0;
-  #place = 0;
+  #index = 0;
 
   next(nowMs: number): string {
-    this.#place = nowMs > this.#ms ? 0 : this.#place + 1;
+    this.#index = nowMs > this.#ms ? 0 : this.#index + 1;
     this.#ms = Math.max(nowMs, this.#ms);
-    return `${this.#ms}-${this.#place}`;
+    return `${this.#ms}-${this.#index}`;
   }
 }
 

@@ -8,7 +8,7 @@ import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/ke
 import type { RowTrace } from "../../../adapters/storage/traced-store.ts";
 import { keyText } from "../../../adapters/storage/value-seal.ts";
 import { type Fault, failureOf } from "../../../core/faults/guard.ts";
-import type { RowPlace } from "../../../core/protocol/crash-note.ts";
+import type { RowPosition } from "../../../core/protocol/crash-note.ts";
 import type { SetAsideItem } from "../../../core/protocol/set-aside.ts";
 import { decodeCheckpointRow } from "../../../modules/state/checkpoint-row.ts";
 import { emptyCheckpoint, SERIALS_LEFT_OUT } from "../../../modules/state/rescued-checkpoints.ts";
@@ -47,7 +47,7 @@ export function noteRow(
   if (!(error instanceof UnknownRowError) || error.isOfOtherVersion || row === undefined) return;
   if (row.table !== error.table || NEEDED_TABLES.has(row.table)) return;
   const store = row.store === control ? "control" : "series";
-  const place: RowPlace = { type: "row", store, table: row.table, key: Buffer.from(row.key).toString("hex") };
+  const place: RowPosition = { type: "row", store, table: row.table, key: Buffer.from(row.key).toString("hex") };
   writeCrashNote(dataDir, { epoch, actor: "coordinator", reason: error.message, place });
 }
 
@@ -79,7 +79,7 @@ export function rowItem(table: string, key: Uint8Array, bytes: Uint8Array, reaso
   return { name, what: `a stored row (table ${table}, key ${keyText(key)}) cannot be read`, reason, bytes };
 }
 
-function notedRow({ reason }: FoundNote, { table, key: hex }: RowPlace, store: KeyValueStore): Noted {
+function notedRow({ reason }: FoundNote, { table, key: hex }: RowPosition, store: KeyValueStore): Noted {
   const key = new Uint8Array(Buffer.from(hex, "hex"));
   const value = store.get(table, key);
   if (value === undefined) return { items: [], operations: [] };

@@ -38,8 +38,8 @@ export async function startWithoutRows<T>(start: () => Promise<T>, { trace, keep
     trace.clear();
     try {
       const started = await start();
-      const kept = await putBackInnocent(out, { started, again: start });
-      return { started: kept.started, leftOut: kept.out.map(itemOf) };
+      const retained = await putBackInnocent(out, { started, again: start });
+      return { started: retained.started, leftOut: retained.out.map(itemOf) };
     } catch (error) {
       const found = inTheWay(trace.row, error);
       if (found === undefined || out.length >= ROWS_SET_ASIDE_PER_START_MAX || !keep(itemOf(found))) {

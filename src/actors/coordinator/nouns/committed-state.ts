@@ -161,8 +161,8 @@ export class CommittedState {
     const from = partitionKey(partition);
     const to = partitionKey(partition + 1);
     const { generation = 0, parts = 0 } = checkpoint ?? {};
-    const kept = checkpointPartKey(partition, generation, 0);
-    await this.series.deleteRange("checkpoint_parts", from, kept, VOID_BLOCKS_PER_STEP);
+    const retained = checkpointPartKey(partition, generation, 0);
+    await this.series.deleteRange("checkpoint_parts", from, retained, VOID_BLOCKS_PER_STEP);
     await this.series.deleteRange("checkpoint_parts", checkpointPartKey(partition, generation, parts), to, VOID_BLOCKS_PER_STEP);
   }
 

@@ -4,7 +4,7 @@ import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory
 import { COLD_FILTER, COLD_FILTER_BYTES } from "../../../core/layout/memory-map.ts";
 
 const FIRST_CAPACITY = 1024;
-const HASH_WORDS = 4;
+const HASH_LENGTH = 4;
 const FILTER_BITS = COLD_FILTER_BYTES * 8;
 
 /** Without a stream. */
@@ -33,7 +33,7 @@ export interface ColdStream {
 export class ColdStreams {
   readonly #filter: Uint8Array;
   #capacity = FIRST_CAPACITY;
-  #hashes = new Uint32Array(HASH_WORDS * FIRST_CAPACITY);
+  #hashes = new Uint32Array(HASH_LENGTH * FIRST_CAPACITY);
   #serials = new Uint32Array(FIRST_CAPACITY);
   #partitions = new Uint8Array(FIRST_CAPACITY);
   #states = new Uint8Array(FIRST_CAPACITY);
@@ -55,16 +55,16 @@ export class ColdStreams {
   /** Enters a stream that `find` does not know, and returns its number. */
   add({ hash, partition, serial, lastTimeMs }: ColdStream): number {
     const id = this.#take();
-    const words = wordsOf(hash);
-    this.#hashes.set(words, HASH_WORDS * id);
+    const slots = wordsOf(hash);
+    this.#hashes.set(slots, HASH_LENGTH * id);
     this.#partitions[id] = partition;
     this.#serials[id] = serial;
     this.#lastTimesMs[id] = lastTimeMs;
     this.#states[id] = COLD;
     this.#marks[id] = 0;
     this.#place(id);
-    this.#mark(words[2] as number);
-    this.#mark(words[3] as number);
+    this.#mark(slots[2] as number);
+    this.#mark(slots[3] as number);
     this.size++;
     return id;
   }
@@ -72,12 +72,12 @@ export class ColdStreams {
   /** Number of the stream that is not in memory, or -1. */
   find(hash: Uint8Array): number {
     if (this.size === 0) return -1;
-    const words = wordsOf(hash);
+    const slots = wordsOf(hash);
     const mask = this.#table.length - 1;
-    for (let at = (words[0] as number) & mask; ; at = (at + 1) & mask) {
+    for (let at = (slots[0] as number) & mask; ; at = (at + 1) & mask) {
       const id = (this.#table[at] as number) - 1;
       if (id < 0) return -1;
-      if (words.every((word, i) => this.#hashes[HASH_WORDS * id + i] === word)) return id;
+      if (slots.every((word, i) => this.#hashes[HASH_LENGTH * id + i] === word)) return id;
     }
   }
 
@@ -104,7 +104,7 @@ export class ColdStreams {
 
   /** The 16 bytes of its hash. */
   hash(id: number): Uint8Array {
-    return new Uint8Array(this.#hashes.slice(HASH_WORDS * id, HASH_WORDS * (id + 1)).buffer);
+    return new Uint8Array(this.#hashes.slice(HASH_LENGTH * id, HASH_LENGTH * (id + 1)).buffer);
   }
 
   /** Whether a lane has counted it for its tenant. */
@@ -172,7 +172,7 @@ export class ColdStreams {
       to.set(from);
       return to;
     };
-    this.#hashes = larger(new Uint32Array(HASH_WORDS * capacity), this.#hashes);
+    this.#hashes = larger(new Uint32Array(HASH_LENGTH * capacity), this.#hashes);
     this.#serials = larger(new Uint32Array(capacity), this.#serials);
     this.#partitions = larger(new Uint8Array(capacity), this.#partitions);
     this.#states = larger(new Uint8Array(capacity), this.#states);
@@ -186,7 +186,7 @@ export class ColdStreams {
 
   #place(id: number): void {
     const mask = this.#table.length - 1;
-    let at = (this.#hashes[HASH_WORDS * id] as number) & mask;
+    let at = (this.#hashes[HASH_LENGTH * id] as number) & mask;
     while (this.#table[at] !== 0) at = (at + 1) & mask;
     this.#table[at] = id + 1;
   }
@@ -194,10 +194,10 @@ export class ColdStreams {
   /** Closes the gap: an entry behind it moves up when its own place is not between the gap and where it stands. */
   #takeOut(id: number): void {
     const mask = this.#table.length - 1;
-    let gap = (this.#hashes[HASH_WORDS * id] as number) & mask;
+    let gap = (this.#hashes[HASH_LENGTH * id] as number) & mask;
     while (this.#table[gap] !== id + 1) gap = (gap + 1) & mask;
     for (let at = (gap + 1) & mask; this.#table[at] !== 0; at = (at + 1) & mask) {
-      const home = (this.#hashes[HASH_WORDS * ((this.#table[at] as number) - 1)] as number) & mask;
+      const home = (this.#hashes[HASH_LENGTH * ((this.#table[at] as number) - 1)] as number) & mask;
       if (((at - home) & mask) < ((at - gap) & mask)) continue;
       this.#table[gap] = this.#table[at] as number;
       gap = at;

@@ -3,12 +3,12 @@ import { ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../core/layout/row-frame.t
 
 const FIRST_ITEMS = 64;
 /** Ref (of a change of kind: slot or number), offset, value (flags) in two words, which frame it came with. */
-const ITEM_WORDS = 5;
+const ITEM_LENGTH = 5;
 const KIND_OFFSET = 0xffffffff;
 
 /** A queue; the fields of its first item are those of the object. */
 export class ParkedRows {
-  #words = new Uint32Array(FIRST_ITEMS * ITEM_WORDS);
+  #slots = new Uint32Array(FIRST_ITEMS * ITEM_LENGTH);
   #frames: Array<{ readonly baseMs: number; readonly arrivalMs: number }> = [];
   /** Items that have ever come in and gone out, and how many of the latter are no longer in the buffer. */
   pushed = 0;
@@ -32,32 +32,32 @@ export class ParkedRows {
   }
 
   #push(first: number, offset: number, low: number, high: number): void {
-    if ((this.pushed - this.#dropped) * ITEM_WORDS === this.#words.length) this.#makeRoom();
-    const at = (this.pushed - this.#dropped) * ITEM_WORDS;
-    const words = this.#words;
-    words[at] = first;
-    words[at + 1] = offset;
-    words[at + 2] = low;
-    words[at + 3] = high;
-    words[at + 4] = this.#frames.length - 1;
+    if ((this.pushed - this.#dropped) * ITEM_LENGTH === this.#slots.length) this.#makeRoom();
+    const at = (this.pushed - this.#dropped) * ITEM_LENGTH;
+    const slots = this.#slots;
+    slots[at] = first;
+    slots[at + 1] = offset;
+    slots[at + 2] = low;
+    slots[at + 3] = high;
+    slots[at + 4] = this.#frames.length - 1;
     this.pushed++;
   }
 
   /** Leaves out what has been taken, or doubles the buffer when that is less than half. */
   #makeRoom(): void {
-    const from = (this.taken - this.#dropped) * ITEM_WORDS;
-    const kept = this.#words.subarray(from);
-    const words = from >= this.#words.length / 2 ? this.#words : new Uint32Array(2 * this.#words.length);
-    const firstFrame = this.isEmpty ? this.#frames.length - 1 : this.#word(ITEM_WORDS - 1);
-    words.set(kept);
-    for (let at = ITEM_WORDS - 1; at < kept.length; at += ITEM_WORDS) words[at] = (words[at] as number) - firstFrame;
+    const from = (this.taken - this.#dropped) * ITEM_LENGTH;
+    const retained = this.#slots.subarray(from);
+    const slots = from >= this.#slots.length / 2 ? this.#slots : new Uint32Array(2 * this.#slots.length);
+    const firstFrame = this.isEmpty ? this.#frames.length - 1 : this.#word(ITEM_LENGTH - 1);
+    slots.set(retained);
+    for (let at = ITEM_LENGTH - 1; at < retained.length; at += ITEM_LENGTH) slots[at] = (slots[at] as number) - firstFrame;
     this.#frames.splice(0, firstFrame);
-    this.#words = words;
+    this.#slots = slots;
     this.#dropped = this.taken;
   }
 
   #word(index: number): number {
-    return this.#words[(this.taken - this.#dropped) * ITEM_WORDS + index] as number;
+    return this.#slots[(this.taken - this.#dropped) * ITEM_LENGTH + index] as number;
   }
 
   get isKind(): boolean {
@@ -83,16 +83,16 @@ export class ParkedRows {
   }
 
   /** Writes the row as it stands in frames. */
-  copyTo(words: Uint32Array, at: number): void {
-    words[at + (ROW_REF >>> 2)] = this.#word(0);
-    words[at + (ROW_OFFSET >>> 2)] = this.#word(1);
-    words[at + (ROW_VALUE >>> 2)] = this.#word(2);
-    words[at + (ROW_VALUE >>> 2) + 1] = this.#word(3);
+  copyTo(slots: Uint32Array, at: number): void {
+    slots[at + (ROW_REF >>> 2)] = this.#word(0);
+    slots[at + (ROW_OFFSET >>> 2)] = this.#word(1);
+    slots[at + (ROW_VALUE >>> 2)] = this.#word(2);
+    slots[at + (ROW_VALUE >>> 2) + 1] = this.#word(3);
   }
 
   /** Lets the memory of an empty queue go. */
   release(): void {
-    this.#words = new Uint32Array(FIRST_ITEMS * ITEM_WORDS);
+    this.#slots = new Uint32Array(FIRST_ITEMS * ITEM_LENGTH);
     this.#frames = [];
     this.#dropped = this.taken;
   }

@@ -1,6 +1,6 @@
 // Takes streams that have had no sample for long out of memory, on the way of their partition's checkpoint, which carries them to the store: a stream is
 // in the checkpoint or among the streams that left, never in both and never in none.
-import type { EngineMemory, ProcessWords } from "../../../adapters/shared-memory/engine-memory.ts";
+import type { EngineMemory, ProcessSlots } from "../../../adapters/shared-memory/engine-memory.ts";
 import { Uint32List } from "../../../core/collections/uint32-list.ts";
 import { EVICTIONS_PER_CHECKPOINT_MAX, EVICTIONS_PER_STEP_MAX, SLOTS_PER_LOOK_MAX } from "../../../core/config/limits.ts";
 import { COLD_SLOTS, CONTROL_TABLE_EDITS } from "../../../core/layout/memory-map.ts";
@@ -28,7 +28,7 @@ export interface StreamEvictionDependencies {
   /** Told of slots whose streams leave, before others take them. */
   readonly removing: (slots: readonly number[]) => void;
   readonly counters: EngineCounters;
-  readonly processWords: ProcessWords;
+  readonly processWords: ProcessSlots;
   readonly wallMs: () => number;
 }
 
@@ -36,7 +36,7 @@ export interface StreamEvictionDependencies {
 export class StreamEviction {
   readonly #options: StreamEvictionOptions;
   readonly #dependencies: StreamEvictionDependencies;
-  readonly #sink = new ByteSink();
+  readonly #writer = new ByteSink();
   #looked = 0;
   #evicted = 0;
 
@@ -47,14 +47,14 @@ export class StreamEviction {
 
   /** Begins with a partition. */
   begin(): void {
-    this.#sink.at = 0;
+    this.#writer.at = 0;
     this.#looked = 0;
     this.#evicted = 0;
   }
 
   /** Entries (domain/kernel/cold-entry.ts) of the streams taken since `begin`, valid until the next. */
   get entries(): Uint8Array {
-    return this.#sink.bytes.subarray(0, this.#sink.at);
+    return this.#writer.bytes.subarray(0, this.#writer.at);
   }
 
   /** Takes the next few streams; false when there is none left to look at, or as many as one checkpoint carries have gone. About 2 ms. */
@@ -127,7 +127,7 @@ export class StreamEviction {
     const hash = memory.bytes.slice(at, at + 16);
     const identity = memory.bytes.subarray(records.identityAddress(slot), records.identityAddress(slot) + records.identityBytes(slot));
     const serial = partition.nextSerial++;
-    writeColdEntry(this.#sink, { serial, hash, identity }, () => kernel.pack(slot, this.#sink));
+    writeColdEntry(this.#writer, { serial, hash, identity }, () => kernel.pack(slot, this.#writer));
     const id = cold.add({ hash, partition: partition.number, serial, lastTimeMs: records.newestTimeMs(slot) });
     partition.cold.push(id);
     return id;

@@ -1,6 +1,6 @@
 // Streams on their way back from the store. A row for one of them is parked, and so are all rows of its partition behind it: what a partition's streams
 // take, they take in the order of its rows, whether a stream was in memory or not. The engine goes on with everything else meanwhile.
-import type { EngineMemory, ProcessWords } from "../../../adapters/shared-memory/engine-memory.ts";
+import type { EngineMemory, ProcessSlots } from "../../../adapters/shared-memory/engine-memory.ts";
 import { PARKED_ROWS_MAX } from "../../../core/config/limits.ts";
 import { COLD_SLOTS, PARKED_ROWS, PARKED_ROWS_BYTES, PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../core/layout/row-frame.ts";
@@ -29,7 +29,7 @@ export interface StreamReturnsDependencies {
   readonly kernel: ShardKernel;
   readonly cold: ColdStreams;
   readonly counters: EngineCounters;
-  readonly processWords: ProcessWords;
+  readonly processWords: ProcessSlots;
   readonly partition: (number: number) => Partition;
   readonly applyRows: (batch: Batch) => void;
   /** Starts a stream anew because its sender changed its mind about what kind it is. */

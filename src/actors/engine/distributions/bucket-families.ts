@@ -51,7 +51,7 @@ export class BucketFamilies implements MessageHandler {
   /** By slot: the family, and the number of the bucket in it. */
   #familyOf: Array<BucketFamily | undefined> = [];
   #bucketOf = new Uint16Array(1024);
-  readonly #words: Uint32Array;
+  readonly #slots: Uint32Array;
   readonly #doubles: Float64Array;
   #dirty: BucketFamily[] = [];
   /** Families whose newest time waits for buckets, and since when, in the order of that. */
@@ -63,7 +63,7 @@ export class BucketFamilies implements MessageHandler {
     this.#options = options;
     this.#dependencies = dependencies;
     const { buffer } = dependencies.kernel.records.view;
-    this.#words = new Uint32Array(buffer);
+    this.#slots = new Uint32Array(buffer);
     this.#doubles = new Float64Array(buffer);
   }
 
@@ -75,12 +75,12 @@ export class BucketFamilies implements MessageHandler {
   /** Hands the listed samples to their families; applies nothing. */
   collect(): void {
     const { kernel, counters } = this.#dependencies;
-    const words = this.#words;
+    const slots = this.#slots;
     const doubles = this.#doubles;
     const end = BUCKET_SAMPLES + kernel.bucketSamples() * BUCKET_SAMPLE_BYTES;
     let late = 0;
     for (let at = BUCKET_SAMPLES; at < end; at += BUCKET_SAMPLE_BYTES) {
-      const slot = words[(at + BUCKET_SLOT) >>> 2] as number;
+      const slot = slots[(at + BUCKET_SLOT) >>> 2] as number;
       const known = this.#familyOf[slot];
       const family = known === undefined || known.isForgotten ? this.#join(slot) : known;
       if (family === undefined) continue;
@@ -88,7 +88,7 @@ export class BucketFamilies implements MessageHandler {
       const value = doubles[(at + BUCKET_VALUE) >>> 3] as number;
       const bucket = this.#bucketOf[slot] as number;
       if (Number.isNaN(value)) family.end(bucket, timeMs);
-      else if (!family.take(bucket, timeMs, value, words[(at + BUCKET_BEGAN) >>> 2] === 1)) late++;
+      else if (!family.take(bucket, timeMs, value, slots[(at + BUCKET_BEGAN) >>> 2] === 1)) late++;
       if (family.isDirty) continue;
       family.arrivalMs = doubles[(at + BUCKET_ARRIVAL) >>> 3] as number;
       this.#touch(family);
@@ -138,7 +138,7 @@ export class BucketFamilies implements MessageHandler {
   #join(slot: number): BucketFamily | undefined {
     const { records } = this.#dependencies.kernel;
     const at = records.identityAddress(slot);
-    const identity = Buffer.from(this.#words.buffer as ArrayBuffer, at, records.identityBytes(slot)).toString("utf8");
+    const identity = Buffer.from(this.#slots.buffer as ArrayBuffer, at, records.identityBytes(slot)).toString("utf8");
     const name = bucketName(identityName(identity));
     if (name === undefined) {
       records.clearFlags(slot, FLAG_BUCKET);

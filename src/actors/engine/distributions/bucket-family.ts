@@ -232,13 +232,13 @@ export class BucketFamily {
     const previous = before < 0 ? values : (this.rows[before] as FamilyRow).values;
     let count = 0;
     let fell = false;
-    for (let place = 0; place < places; place++) {
-      const index = rising[place] as number;
+    for (let position = 0; position < places; position++) {
+      const index = rising[position] as number;
       if (index >= values.length || index >= previous.length) continue;
       const rise = (values[index] as number) - (previous[index] as number);
       if (Number.isNaN(rise)) continue;
       if (rise < 0) fell = true;
-      bounds[count] = this.#bounds[place] as number;
+      bounds[count] = this.#bounds[position] as number;
       rises[count] = rise;
       counts[count] = values[index] as number;
       count++;

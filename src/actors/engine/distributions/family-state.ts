@@ -17,37 +17,37 @@ const BEGAN = 4;
 const WHOLE_MOST = 2 ** 50;
 
 /** Appends a family; of its times the newest POINTS_KEPT_MAX. */
-export function writeFamily(sink: ByteSink, family: BucketFamily): void {
+export function writeFamily(writer: ByteSink, family: BucketFamily): void {
   const rows = family.rows.slice(-POINTS_KEPT_MAX);
-  sink.text(family.identity);
-  sink.varint(family.isTrimmed || rows.length < family.rows.length ? TRIMMED : 0);
-  sink.varint(family.bounds.length);
+  writer.text(family.identity);
+  writer.varint(family.isTrimmed || rows.length < family.rows.length ? TRIMMED : 0);
+  writer.varint(family.bounds.length);
   family.bounds.forEach((bound, index) => {
-    sink.double(bound);
-    sink.varint(family.isActive(index) ? 1 : 0);
+    writer.double(bound);
+    writer.varint(family.isActive(index) ? 1 : 0);
   });
-  sink.varint(rows.length);
+  writer.varint(rows.length);
   const before = new Float64Array(family.bounds.length);
   for (const row of rows) {
-    sink.varint(row.timeMs);
-    sink.varint((row.isClosed ? CLOSED : 0) | (row.isNew ? NEW : 0) | (row.began ? BEGAN : 0));
-    for (let index = 0; index < before.length; index++) writeCount(sink, row, index, before);
+    writer.varint(row.timeMs);
+    writer.varint((row.isClosed ? CLOSED : 0) | (row.isNew ? NEW : 0) | (row.began ? BEGAN : 0));
+    for (let index = 0; index < before.length; index++) writeCount(writer, row, index, before);
   }
 }
 
-function writeCount(sink: ByteSink, { values }: FamilyRow, index: number, before: Float64Array): void {
+function writeCount(writer: ByteSink, { values }: FamilyRow, index: number, before: Float64Array): void {
   const value = index < values.length ? (values[index] as number) : Number.NaN;
   if (Number.isNaN(value)) {
-    sink.varint(NONE);
+    writer.varint(NONE);
     return;
   }
   if (Number.isInteger(value) && value >= 0 && value < WHOLE_MOST) {
-    sink.varint(zigzag(value - (before[index] as number)) + RISE);
+    writer.varint(zigzag(value - (before[index] as number)) + RISE);
     before[index] = value;
     return;
   }
-  sink.varint(DOUBLE);
-  sink.double(value);
+  writer.varint(DOUBLE);
+  writer.double(value);
 }
 
 /** Reads a family, which `make` makes by its identity. Throws where the bytes end. */

@@ -30,7 +30,7 @@ import type { EngineCounters } from "../report/engine-counters.ts";
 import { type Body, decodeJsonBody, refusedAnswer } from "../unit/body.ts";
 import type { BodyDecoder } from "../unit/body-decoder.ts";
 import { contentHash } from "../unit/content-hash.ts";
-import type { KeptPlace } from "../unit/kept-places.ts";
+import type { KeptPosition } from "../unit/kept-places.ts";
 import type { LabelIntake } from "../unit/label-intake.ts";
 import { RecordIds } from "../unit/record-ids.ts";
 import type { StreamDefiner } from "../unit/stream-definer.ts";
@@ -191,7 +191,7 @@ export class JsonDecoder implements BodyDecoder {
   }
 
   /** Between units the kernel has nothing of a body. */
-  keep(): readonly KeptPlace[] {
+  keep(): readonly KeptPosition[] {
     return [];
   }
 

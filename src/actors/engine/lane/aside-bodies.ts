@@ -5,7 +5,7 @@ import { ASIDE_BYTES_MAX, BODIES_ASIDE_MAX } from "../../../core/config/body-lim
 import { BODY_PADDING_BYTES, WORK_BODY } from "../../../core/layout/memory-map.ts";
 import { type Body, isLarge } from "../unit/body.ts";
 import type { BodyDecoder, UnitDecoder } from "../unit/body-decoder.ts";
-import { type KeptPlace, KeptPlaces } from "../unit/kept-places.ts";
+import { KeptPlaces, type KeptPosition } from "../unit/kept-places.ts";
 import type { Debt } from "../unit/unit-debts.ts";
 
 /** A body whose decoding has begun. */
@@ -49,7 +49,7 @@ export class AsideBodies {
     const { body } = begun;
     const known = this.#places.get(begun);
     const places = known ?? new KeptPlaces(this.#memory);
-    const own: KeptPlace[] = [];
+    const own: KeptPosition[] = [];
     if (!isLarge(body) && !decoder.takesCopy) {
       own.push({ pointer: body.pointer, bytes: body.bytes + BODY_PADDING_BYTES, isConstant: true, to: WORK_BODY });
     }

@@ -1,5 +1,5 @@
 // The decoders of one lane, over what they share: one for each way in.
-import type { EngineMemory, ProcessWords } from "../../../adapters/shared-memory/engine-memory.ts";
+import type { EngineMemory, ProcessSlots } from "../../../adapters/shared-memory/engine-memory.ts";
 import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
@@ -40,7 +40,7 @@ export interface LaneDecoderOptions {
 export interface LaneDecoderDependencies {
   readonly memory: EngineMemory;
   readonly memories: readonly EngineMemory[];
-  readonly processWords: ProcessWords;
+  readonly processWords: ProcessSlots;
   readonly kernel: LaneExports;
   readonly counters: EngineCounters;
   readonly metadata: MetadataBook;

@@ -146,12 +146,12 @@ class LogKind implements FoldKind<Fold, Cell, Series> {
   }
 
   /** {severity's name, or for a template "" and its words, text; total varint; last window varint; label text} */
-  writeEntry(sink: ByteSink, { name, words, total, lastWindow, label }: Series): void {
-    sink.text(name);
-    if (name === "") sink.text(words.join(" "));
-    sink.varint(total);
-    sink.varint(lastWindow);
-    sink.text(label ?? "");
+  writeEntry(writer: ByteSink, { name, words, total, lastWindow, label }: Series): void {
+    writer.text(name);
+    if (name === "") writer.text(words.join(" "));
+    writer.varint(total);
+    writer.varint(lastWindow);
+    writer.text(label ?? "");
   }
 
   readEntry(reader: ByteReader, fold: Fold): void {
@@ -167,10 +167,10 @@ class LogKind implements FoldKind<Fold, Cell, Series> {
   }
 
   /** {severity's name, or for a template "" and its words, text; count varint} */
-  writeCell(sink: ByteSink, { series: { name, words }, count }: Cell): void {
-    sink.text(name);
-    if (name === "") sink.text(words.join(" "));
-    sink.varint(count);
+  writeCell(writer: ByteSink, { series: { name, words }, count }: Cell): void {
+    writer.text(name);
+    if (name === "") writer.text(words.join(" "));
+    writer.varint(count);
   }
 
   readCell(reader: ByteReader, fold: Fold, open: LogWindow<DerivedStream>): void {

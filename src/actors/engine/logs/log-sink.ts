@@ -12,7 +12,7 @@ import type { MessageSource, WorkUnit } from "../unit/work-unit.ts";
 /** A message leaves at this size: with one more log and its text, 1 KiB, it is still below MESSAGE_BYTES_MAX. */
 const MESSAGE_BYTES_FULL = 8 * 1024;
 /** Services remembered between units. */
-const SERVICES_KEPT_MAX = 1_000;
+const SERVICES_RETAINED_MAX = 1_000;
 
 /** A log as it is counted. `id` is that of its record: the same log again has the same. */
 export interface CountedLog {
@@ -64,8 +64,8 @@ export class LogSink implements MessageSource {
     unit.addSource(this);
     if (message.bytes > MESSAGE_BYTES_FULL) unit.addMessage(SECTION_LOGS, source.partition, message.finish());
     if (message.bytes === 0) message.begin(source, window);
-    const kept = this.#exclusions.isEmpty ? body : this.#exclusions.strip({ body }).body;
-    message.add(maskedText(kept), severity, window, 0, Number.parseInt(id.slice(0, 8), 16), Number.parseInt(id.slice(8, 16), 16));
+    const retained = this.#exclusions.isEmpty ? body : this.#exclusions.strip({ body }).body;
+    message.add(maskedText(retained), severity, window, 0, Number.parseInt(id.slice(0, 8), 16), Number.parseInt(id.slice(8, 16), 16));
   }
 
   #begin(source: Source): WindowMessageWriter {
@@ -83,7 +83,7 @@ export class LogSink implements MessageSource {
       source.message = undefined;
     }
     this.#begun = [];
-    if (this.#sources.size > SERVICES_KEPT_MAX) this.#sources.clear();
+    if (this.#sources.size > SERVICES_RETAINED_MAX) this.#sources.clear();
   }
 
   #source(tenant: string, environment: string, serviceId: string, unit: WorkUnit): Source {

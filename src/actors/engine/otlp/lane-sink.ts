@@ -6,7 +6,7 @@ import { logRecord } from "../../../domain/logs/log-record.ts";
 import { severityOf } from "../../../domain/logs/severity.ts";
 import type { DistributionPoint, ItemRefusal, OtlpLog, OtlpSink, OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
 import { refuseLog, refuseSpan } from "../../../domain/otlp/otlp-limits.ts";
-import { keptBody } from "../../../domain/series/cut-text.ts";
+import { retainedBody } from "../../../domain/series/cut-text.ts";
 import { canonicalAttributes } from "../../../domain/series/stream-identity.ts";
 import { DistributionSink } from "../distributions/distribution-sink.ts";
 import type { LogSink } from "../logs/log-sink.ts";
@@ -35,7 +35,7 @@ export class LaneSink implements OtlpSink {
   #unit: WorkUnit | undefined;
   readonly #ids: RecordIds;
   /** Place of the log at hand among those of its body. */
-  #place = 0;
+  #index = 0;
 
   constructor(dependencies: LaneSinkDependencies) {
     this.#dependencies = dependencies;
@@ -45,7 +45,7 @@ export class LaneSink implements OtlpSink {
 
   /** A body begins. */
   begin(): void {
-    this.#place = 0;
+    this.#index = 0;
     this.#ids.begin();
   }
 
@@ -55,42 +55,42 @@ export class LaneSink implements OtlpSink {
     this.#unit = unit;
   }
 
-  distribution(given: DistributionPoint): ItemRefusal | undefined {
+  distribution(input: DistributionPoint): ItemRefusal | undefined {
     const { tenant, wallMs } = this.#body as Body;
-    const point = given.timeMs === 0 ? { ...given, timeMs: wallMs } : given;
+    const point = input.timeMs === 0 ? { ...input, timeMs: wallMs } : input;
     const source = { tenant, tenantName: this.#dependencies.tenantName(tenant), wallMs };
     const problem = this.#distributions.add(this.#unit as WorkUnit, source, point);
     return problem === undefined ? undefined : { ...problem, field: null };
   }
 
-  span(given: OtlpSpan): ItemRefusal | undefined {
+  span(input: OtlpSpan): ItemRefusal | undefined {
     const { tenant, wallMs } = this.#body as Body;
-    const span = given.endMs === 0 ? { ...given, endMs: wallMs } : given;
+    const span = input.endMs === 0 ? { ...input, endMs: wallMs } : input;
     const { spans, tenantName } = this.#dependencies;
     return refuseSpan(span, wallMs) ?? spans.take(tenantName(tenant), span, this.#unit as WorkUnit);
   }
 
-  log(given: OtlpLog): ItemRefusal | undefined {
+  log(input: OtlpLog): ItemRefusal | undefined {
     const { tenant, idempotencyKey, wallMs } = this.#body as Body;
     const { tenantName, logs } = this.#dependencies;
-    const place = this.#place++;
-    const hasTime = given.timeMs > 0;
-    const timeMs = hasTime ? given.timeMs : logs.arrivalOf(tenantName(tenant), idempotencyKey, wallMs);
-    const log = { ...given, body: keptBody(given.body), timeMs };
+    const index = this.#index++;
+    const hasTime = input.timeMs > 0;
+    const timeMs = hasTime ? input.timeMs : logs.arrivalOf(tenantName(tenant), idempotencyKey, wallMs);
+    const log = { ...input, body: retainedBody(input.body), timeMs };
     const refusal = refuseLog(log, wallMs);
-    if (refusal === undefined) this.#keep(log, place, hasTime);
+    if (refusal === undefined) this.#keep(log, index, hasTime);
     return refusal;
   }
 
   /** Keeps and counts a log that may be taken. */
-  #keep(log: OtlpLog, place: number, hasTime: boolean): void {
+  #keep(log: OtlpLog, index: number, hasTime: boolean): void {
     const { tenantName, logs } = this.#dependencies;
     const body = this.#body as Body;
     const record = logRecord(log);
     const attributes = canonicalAttributes(record.attributes);
     const { serviceId, environment, traceId, spanId, timeMs, nanoseconds } = log;
     const content = ["log", log.eventName, serviceId, log.body, traceId, spanId, timeMs, nanoseconds];
-    const id = this.#ids.idOf(body, place, hasTime ? JSON.stringify(content) + attributes : undefined);
+    const id = this.#ids.idOf(body, index, hasTime ? JSON.stringify(content) + attributes : undefined);
     const [unit, tenant] = [this.#unit as WorkUnit, tenantName(body.tenant)];
     unit.addRecord({ tenant, id, timeMs, receivedMs: body.wallMs, environment, record });
     const severity = severityOf(log.severityNumber, log.severityText);

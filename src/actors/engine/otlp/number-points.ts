@@ -45,9 +45,9 @@ export class NumberPoints {
   }
 
   /** Stages a point, whose stream may be new; or says why not. */
-  take(given: NumberPoint, body: Body, unit: WorkUnit): ItemRefusal | undefined {
+  take(input: NumberPoint, body: Body, unit: WorkUnit): ItemRefusal | undefined {
     const { kernel } = this.#dependencies;
-    const point = given.timeMs === 0 ? { ...given, timeMs: body.wallMs } : given;
+    const point = input.timeMs === 0 ? { ...input, timeMs: body.wallMs } : input;
     const key = this.#keyOf(point);
     if (key.length > IDENTITY_BYTES_MAX * 2) return TOO_LONG;
     const bytes = this.#scratch.write(key);

@@ -8,9 +8,9 @@ import {
   BODY_PADDING_BYTES,
   DECOMPRESSED,
   KEPT_WALK,
-  KEPT_WALK_BYTES,
   OTLP_POINT,
   OTLP_POINT_END,
+  RETAINED_WALK_BYTES,
   SERIES_INDEX,
 } from "../../../core/layout/memory-map.ts";
 import { type OtlpEncoding, type OtlpSignal, otlpOfBodyKind } from "../../../core/protocol/otlp-kind.ts";
@@ -34,7 +34,7 @@ import type { EngineCounters } from "../report/engine-counters.ts";
 import type { SpanSink } from "../spans/span-sink.ts";
 import { type Body, decodeJsonBody, isLarge, refusedAnswer, toWorkPlace } from "../unit/body.ts";
 import type { BodyDecoder } from "../unit/body-decoder.ts";
-import type { KeptPlace } from "../unit/kept-places.ts";
+import type { KeptPosition } from "../unit/kept-places.ts";
 import type { LabelIntake } from "../unit/label-intake.ts";
 import type { MetricDescriptions } from "../unit/metric-descriptions.ts";
 import type { MetricScopes } from "../unit/metric-scopes.ts";
@@ -128,19 +128,19 @@ export class OtlpDecoder implements BodyDecoder {
   }
 
   /** Notes where the body stands behind a unit, so that others may use the kernel; answers which places of its memory are to be as they are when it goes on. */
-  keep(): readonly KeptPlace[] {
+  keep(): readonly KeptPosition[] {
     const { kernel } = this.#dependencies;
     if (this.#walks) {
       const bytes = kernel.otlpMetricsKeep() - SERIES_INDEX;
       return [
         { pointer: SERIES_INDEX, bytes, isConstant: false },
-        { pointer: KEPT_WALK, bytes: KEPT_WALK_BYTES, isConstant: false },
+        { pointer: KEPT_WALK, bytes: RETAINED_WALK_BYTES, isConstant: false },
         { pointer: OTLP_POINT, bytes: OTLP_POINT_END, isConstant: false },
       ];
     }
     if (!this.#walksTraces) return [];
     kernel.otlpTracesKeep();
-    return [{ pointer: KEPT_WALK, bytes: KEPT_WALK_BYTES, isConstant: false }];
+    return [{ pointer: KEPT_WALK, bytes: RETAINED_WALK_BYTES, isConstant: false }];
   }
 
   /** They are again, and the body lies `moved` bytes further; then resume(). */
@@ -327,14 +327,14 @@ export class OtlpDecoder implements BodyDecoder {
 
   #take(decoded: Item, body: Body, unit: WorkUnit, outcome: OtlpOutcome): void {
     const { exclusions } = this.#dependencies;
-    const given = this.#named(decoded, body, unit);
-    const item = exclusions.isEmpty ? given : withoutFields(given, exclusions);
+    const input = this.#named(decoded, body, unit);
+    const item = exclusions.isEmpty ? input : withoutFields(input, exclusions);
     const refusal = this.#refusalOf(item, body, unit);
     if (refusal === undefined) {
       outcome.accept(1);
       if (item.type === "span") this.#dependencies.counters.lost(item.span.loss);
       else if (item.type === "log") this.#dependencies.counters.lost(item.log.loss);
-      this.#reportLabels(given, body, unit);
+      this.#reportLabels(input, body, unit);
     } else outcome.refuse(unit, refusal, payloadOf(item));
   }
 
@@ -392,8 +392,8 @@ function damagedItem(message: string): Iterator<Item> {
 function withoutFields(item: Item, exclusions: FieldExclusions): Item {
   if (item.type === "span") {
     const { attributes, resourceAttributes } = item.span;
-    const kept: Partial<typeof item.span> = exclusions.strip({ attributes, resourceAttributes });
-    return { type: "span", span: { ...item.span, ...NO_ATTRIBUTES, ...kept } };
+    const retained: Partial<typeof item.span> = exclusions.strip({ attributes, resourceAttributes });
+    return { type: "span", span: { ...item.span, ...NO_ATTRIBUTES, ...retained } };
   }
   if (item.type !== "log") return item;
   const { attributes, resourceAttributes, body } = item.log;

@@ -27,7 +27,7 @@ import type { WorkUnit } from "../unit/work-unit.ts";
 import type { OtlpOutcome } from "./otlp-outcome.ts";
 
 /** Resources that are remembered with what they say, and the longest of them: 4 MiB with their texts. */
-const RESOURCES_KEPT_MAX = 1_000;
+const RESOURCES_RETAINED_MAX = 1_000;
 const RESOURCE_BYTES_MAX = 2 * 1024;
 
 /** A row takes as long as such a part of another item: 2 us, 10 where its name is new. */
@@ -56,7 +56,7 @@ export class TracesWalk {
   readonly #rows: SpanRows;
   readonly #prefixes: boolean;
   /** By tenant and bytes; forgotten all together when they are too many. */
-  readonly #resources = new BoundedMap<string, KnownResource>(RESOURCES_KEPT_MAX);
+  readonly #resources = new BoundedMap<string, KnownResource>(RESOURCES_RETAINED_MAX);
   #tenant = "";
   #resourceAt = -1;
   #resource: KnownResource = { source: undefined, spans: undefined };

@@ -18,14 +18,14 @@ import { instanceOf, nodeOf } from "../../../domain/series/instance-name.ts";
 import { serviceIdOf } from "../../../domain/series/stream-identity.ts";
 import type { OperationSums, OperationTimes } from "../../../domain/trace/operation-times.ts";
 import type { ServiceName } from "../../../domain/window/window-message.ts";
-import { MINUTES_KEPT } from "../../../domain/window/window-time.ts";
+import { MINUTES_RETAINED } from "../../../domain/window/window-time.ts";
 import type { ServiceIndex } from "../streams/service-index.ts";
 
 const STREAMS_PER_SLICE = 48;
 /** 4 ms, and so long wait questions and cycles, which are not looked for between slices. */
 const SLICES_PER_ANSWER_MAX = 20;
 /** Beyond, all are forgotten with the next answer. */
-const NAMES_KEPT_MAX = 20_000;
+const NAMES_RETAINED_MAX = 20_000;
 const NOT_TOLD = -1;
 const INTERVALS_MEANT = 10;
 /** Minutes before the onset that must have been counted. */
@@ -200,7 +200,7 @@ export class EvidenceWalk {
   /** Where streams have gone, whose slots others may have, where there are too many, and where whoever asks knows others than were told. */
   #forgetNames({ namesKnown }: EvidenceQuery): void {
     const { removals } = this.#dependencies.services;
-    if (removals === this.#removals && namesKnown === this.#told && this.#names.size < NAMES_KEPT_MAX) return;
+    if (removals === this.#removals && namesKnown === this.#told && this.#names.size < NAMES_RETAINED_MAX) return;
     this.#removals = removals;
     this.#told = 0;
     this.#names.clear();
@@ -302,7 +302,7 @@ export class EvidenceWalk {
     const { tenant, environment, onsetMs, untilMs } = query;
     found.services.push(service.serviceId);
     const onset = Math.floor(onsetMs / MINUTE_MS);
-    const minutes = { from: onset - MINUTES_KEPT + 5, onset, until: Math.floor(untilMs / MINUTE_MS), least: MINUTES_BEFORE_MIN };
+    const minutes = { from: onset - MINUTES_RETAINED + 5, onset, until: Math.floor(untilMs / MINUTE_MS), least: MINUTES_BEFORE_MIN };
     const name = { tenant, environment, serviceId: service.serviceId };
     const lines = this.#dependencies.lines(tenant, name, minutes);
     found.lines.push(...lines);

@@ -4,7 +4,7 @@
 import { LeastItems } from "../../../core/collections/selection.ts";
 import { SERVICE_STREAMS_LISTED_MAX, SERVICES_LISTED_MAX } from "../../../core/config/interface-limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
-import { FLAG_COUNTER, FLAG_ENDED, FLAG_HISTORY, FLAG_KEPT_AS_RECORDS, WINDOW_MAX } from "../../../core/layout/stream-record.ts";
+import { FLAG_COUNTER, FLAG_ENDED, FLAG_HISTORY, FLAG_RETAINED_AS_RECORDS, WINDOW_MAX } from "../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type {
   EngineAnswer,
@@ -215,7 +215,7 @@ export class SeriesQueries {
       firstTimeMs: records.firstTimeMs(slot) > 0 ? records.firstTimeMs(slot) : null,
       serviceSinceMs: Number.isFinite(sinceMs) ? sinceMs : null,
       ended: (flags & FLAG_ENDED) !== 0,
-      keptAsRecords: (flags & FLAG_KEPT_AS_RECORDS) !== 0,
+      keptAsRecords: (flags & FLAG_RETAINED_AS_RECORDS) !== 0,
       endsWithHistory: (flags & FLAG_HISTORY) !== 0,
       bucketWidth: records.width(slot),
     };

@@ -380,9 +380,9 @@ export class Checkpoints {
     draft.returned = partition.returned.length;
     draft.gone = [...partition.returned.words, ...forgotten];
     const gone = new Set(draft.gone);
-    const kept = new Uint32List();
-    for (const id of partition.cold.words) if (!gone.has(id)) kept.push(id);
-    partition.cold = kept;
+    const retained = new Uint32List();
+    for (const id of partition.cold.words) if (!gone.has(id)) retained.push(id);
+    partition.cold = retained;
     for (const id of forgotten) {
       shard.changes.forgotten(cold.hash(id));
       cold.forget(id);

@@ -2,7 +2,7 @@
 // section, section to block, block to all that is in it, so that each start goes further than the one before.
 
 import type { LogPosition } from "../../../core/protocol/coordinator-frame.ts";
-import type { BlockPlace, CrashNote } from "../../../core/protocol/crash-note.ts";
+import type { BlockPosition, CrashNote } from "../../../core/protocol/crash-note.ts";
 
 /** Parts of one block that are left out. */
 export class BlockMarks {
@@ -21,7 +21,7 @@ export class BlockMarks {
     return this.#whole > 1;
   }
 
-  add({ section, item }: BlockPlace, reason: string): void {
+  add({ section, item }: BlockPosition, reason: string): void {
     this.#reasons.push(reason);
     const items = section === null ? undefined : (this.#items.get(section) ?? new Set<string>());
     if (section === null || items === undefined || this.#sections.has(section)) this.#whole++;

@@ -71,7 +71,7 @@ export function handledSum(sum: number, kind: number, piece: Uint8Array): number
 /** Writes the state of one partition, part by part. Keeps its buffers for the next. */
 export class PartitionStateWriter {
   readonly #sources: PartitionStateSources;
-  readonly #sink = new ByteSink();
+  readonly #writer = new ByteSink();
   #partition: Partition | undefined;
   #stream = 0;
   #ref = 0;
@@ -131,56 +131,56 @@ export class PartitionStateWriter {
   /** The last part; what was appended to the partition since `next` said that it is at its end belongs to the next checkpoint. */
   last(): Uint8Array {
     this.#open(PART_CHUNKS);
-    this.#sink.copy((this.#partition as Partition).chunks.serialise());
+    this.#writer.copy((this.#partition as Partition).chunks.serialise());
     return this.#part();
   }
 
   #open(kind: number): void {
-    this.#sink.at = 0;
-    this.#sink.reserve(PART_HEADER_BYTES);
-    this.#sink.bytes[0] = VERSION;
-    this.#sink.bytes[1] = kind;
-    this.#sink.at = PART_HEADER_BYTES;
+    this.#writer.at = 0;
+    this.#writer.reserve(PART_HEADER_BYTES);
+    this.#writer.bytes[0] = VERSION;
+    this.#writer.bytes[1] = kind;
+    this.#writer.at = PART_HEADER_BYTES;
   }
 
   #part(): Uint8Array {
-    return this.#sink.bytes.subarray(0, this.#sink.at);
+    return this.#writer.bytes.subarray(0, this.#writer.at);
   }
 
   #handler(kind: number, piece: Uint8Array): Uint8Array {
     this.#handledSum = handledSum(this.#handledSum, kind, piece);
     this.#open(PART_HANDLER);
-    this.#sink.u32(kind);
-    this.#sink.copy(piece);
+    this.#writer.u32(kind);
+    this.#writer.copy(piece);
     return this.#part();
   }
 
   #streams(slots: Uint32List): Uint8Array {
-    const sink = this.#sink;
+    const writer = this.#writer;
     this.#open(PART_STREAMS);
     this.#previousBytes = 0;
     do {
       const slot = slots.at(this.#stream);
       this.#writeIdentity(slot);
-      this.#sources.kernel.pack(slot, sink);
+      this.#sources.kernel.pack(slot, writer);
       this.#numbers.set(slot, this.#stream++);
-    } while (this.#stream < slots.length && sink.at < this.#sources.partBytes);
+    } while (this.#stream < slots.length && writer.at < this.#sources.partBytes);
     return this.#part();
   }
 
   /** Streams that have come back meanwhile are among those in memory. */
   #coldStreams(ids: Uint32List): Uint8Array {
     const { cold } = this.#sources;
-    const sink = this.#sink;
+    const writer = this.#writer;
     this.#open(PART_COLD);
     do {
       const id = ids.at(this.#cold++);
       if (cold.state(id) !== COLD && cold.state(id) !== WANTED) continue;
-      sink.copy(cold.hash(id));
-      sink.u32(cold.serial(id));
-      sink.u32(Math.max(0, Math.floor(cold.lastTimeMs(id) / MINUTE_MS)));
+      writer.copy(cold.hash(id));
+      writer.u32(cold.serial(id));
+      writer.u32(Math.max(0, Math.floor(cold.lastTimeMs(id) / MINUTE_MS)));
       this.#coldNumbers.set(id, this.#coldWritten++);
-    } while (this.#cold < ids.length && sink.at < this.#sources.partBytes);
+    } while (this.#cold < ids.length && writer.at < this.#sources.partBytes);
     return this.#part();
   }
 
@@ -192,21 +192,21 @@ export class PartitionStateWriter {
     const most = Math.min(bytes, this.#previousBytes);
     let shared = 0;
     while (shared < most && memory[at + shared] === memory[this.#previousAt + shared]) shared++;
-    this.#sink.varint(shared);
-    this.#sink.varint(bytes - shared);
-    this.#sink.copy(memory.subarray(at + shared, at + bytes));
+    this.#writer.varint(shared);
+    this.#writer.varint(bytes - shared);
+    this.#writer.copy(memory.subarray(at + shared, at + bytes));
     this.#previousAt = at;
     this.#previousBytes = bytes;
   }
 
   #refs(refs: Uint32List): Uint8Array {
-    const sink = this.#sink;
+    const writer = this.#writer;
     this.#open(PART_REFS);
     do {
-      sink.u32(refs.at(this.#ref));
-      sink.u32(this.#numberOf(refs, this.#ref));
+      writer.u32(refs.at(this.#ref));
+      writer.u32(this.#numberOf(refs, this.#ref));
       this.#ref += 2;
-    } while (this.#ref < refs.length && sink.at < this.#sources.partBytes);
+    } while (this.#ref < refs.length && writer.at < this.#sources.partBytes);
     return this.#part();
   }
 

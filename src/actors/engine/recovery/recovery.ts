@@ -1,7 +1,7 @@
 // Start-up of an engine: restores the checkpoints of its partitions, then reads all logs in order of admission and applies what the
 // checkpoints do not cover. Each engine reads every log and keeps its own share, so the number of engines is free. States come from the coordinator
 // a part at a time, a few ahead; a step is one part or one block.
-import type { EngineMemory, ProcessWords } from "../../../adapters/shared-memory/engine-memory.ts";
+import type { EngineMemory, ProcessSlots } from "../../../adapters/shared-memory/engine-memory.ts";
 import { NumberMap } from "../../../core/collections/number-map.ts";
 import { STATE_PARTS_WANTED_MAX, WORK_ROWS_MAX } from "../../../core/config/limits.ts";
 import {
@@ -88,7 +88,7 @@ export interface RecoveryDependencies {
   readonly kernel: ShardKernel;
   readonly lane: LaneExports;
   readonly outbox: Outbox;
-  readonly processWords: ProcessWords;
+  readonly processWords: ProcessSlots;
   readonly tenantIndex: (name: string) => number;
   readonly askForPart: (wanted: StatePartWanted) => void;
   /** Takes the first scope of a metric, JSON MetricScopeEnvelope. */

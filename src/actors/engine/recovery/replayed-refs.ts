@@ -1,6 +1,6 @@
 // The refs of an earlier log: which stream each of them named, and the ref that the stream has in this start. What is found out about a ref is taught to
 // the kernel, which then translates its rows by itself (domain/kernel/assembly/lane/row-translation.ts).
-import type { EngineMemory, ProcessWords } from "../../../adapters/shared-memory/engine-memory.ts";
+import type { EngineMemory, ProcessSlots } from "../../../adapters/shared-memory/engine-memory.ts";
 import { NumberMap } from "../../../core/collections/number-map.ts";
 import { COLD_SLOTS, PARTITIONS, REPLAYED_COVERAGE, REPLAYED_REFS, REPLAYED_REFS_MAX } from "../../../core/layout/memory-map.ts";
 import {
@@ -23,7 +23,7 @@ export interface ReplayedRefsDependencies {
   readonly kernel: ShardKernel;
   readonly lane: Pick<LaneExports, "translateRows" | "translatedRows">;
   readonly cold: ColdStreams;
-  readonly processWords: ProcessWords;
+  readonly processWords: ProcessSlots;
   /** Whether the partition's checkpoint covers the block at hand. */
   readonly looksCovered: (partition: number) => boolean;
 }
@@ -90,8 +90,8 @@ export class ReplayedRefs {
 
   /** A row that the kernel does not know what to do with: false when it is passed over. */
   #translateOne(row: number, out: number): boolean {
-    const { words } = this.#dependencies.memory;
-    const ref = words[(row + ROW_REF) >>> 2] as number;
+    const { words: slots } = this.#dependencies.memory;
+    const ref = slots[(row + ROW_REF) >>> 2] as number;
     const slot = this.#slotOf(ref);
     if (slot < 0) {
       this.#teach(ref, REPLAYED_OTHERS);
@@ -104,16 +104,16 @@ export class ReplayedRefs {
     if (isCovered) return false;
     const newRef = this.#newRef(slot);
     if (slot < COLD_SLOTS) this.#teachNewRef(ref, newRef);
-    words[(out + ROW_REF) >>> 2] = newRef;
-    words[(out + ROW_OFFSET) >>> 2] = words[(row + ROW_OFFSET) >>> 2] as number;
-    words[(out + ROW_VALUE) >>> 2] = words[(row + ROW_VALUE) >>> 2] as number;
-    words[((out + ROW_VALUE) >>> 2) + 1] = words[((row + ROW_VALUE) >>> 2) + 1] as number;
+    slots[(out + ROW_REF) >>> 2] = newRef;
+    slots[(out + ROW_OFFSET) >>> 2] = slots[(row + ROW_OFFSET) >>> 2] as number;
+    slots[(out + ROW_VALUE) >>> 2] = slots[(row + ROW_VALUE) >>> 2] as number;
+    slots[((out + ROW_VALUE) >>> 2) + 1] = slots[((row + ROW_VALUE) >>> 2) + 1] as number;
     return true;
   }
 
-  #teach(ref: number, place: number): void {
+  #teach(ref: number, index: number): void {
     if (ref >= REPLAYED_REFS_MAX) return;
-    this.#dependencies.memory.words[entryWord(ref) + (REPLAYED_PLACE >>> 2)] = place;
+    this.#dependencies.memory.words[entryWord(ref) + (REPLAYED_PLACE >>> 2)] = index;
     this.#taughtEnd = Math.max(this.#taughtEnd, ref + 1);
   }
 

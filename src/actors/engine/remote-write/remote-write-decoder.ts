@@ -36,8 +36,8 @@ import {
   BODY_PADDING_BYTES,
   DECOMPRESSED,
   KEPT_WALK,
-  KEPT_WALK_BYTES,
   REJECTS,
+  RETAINED_WALK_BYTES,
   SERIES_INDEX,
   SMALL_DECOMPRESSED,
   SYMBOL_ENTRY_BYTES,
@@ -67,7 +67,7 @@ import { nameOfLabels, serviceLabelNumber } from "../../../domain/series/stream-
 import type { EngineCounters } from "../report/engine-counters.ts";
 import { type Body, isLarge, refusedAnswer } from "../unit/body.ts";
 import type { BodyDecoder } from "../unit/body-decoder.ts";
-import type { KeptPlace } from "../unit/kept-places.ts";
+import type { KeptPosition } from "../unit/kept-places.ts";
 import type { LabelIntake } from "../unit/label-intake.ts";
 import { NotFiniteSamples } from "../unit/not-finite-samples.ts";
 import type { StreamDefiner } from "../unit/stream-definer.ts";
@@ -224,13 +224,13 @@ export class RemoteWriteDecoder implements BodyDecoder {
   }
 
   /** Notes where the body stands behind a unit, so that others may use the kernel; answers which places of its memory are to be as they are when it goes on. */
-  keep(body: Body): readonly KeptPlace[] {
+  keep(body: Body): readonly KeptPosition[] {
     const { kernel } = this.#dependencies;
     const decompressed = { pointer: this.#pointer, bytes: this.#bytes + BODY_PADDING_BYTES, isConstant: true };
-    const places: KeptPlace[] = isLarge(body) ? [] : [decompressed];
+    const places: KeptPosition[] = isLarge(body) ? [] : [decompressed];
     if (!this.#isBegun) return places;
     const bytes = kernel.remoteWriteKeep() - SERIES_INDEX;
-    places.push({ pointer: SERIES_INDEX, bytes, isConstant: false }, { pointer: KEPT_WALK, bytes: KEPT_WALK_BYTES, isConstant: false });
+    places.push({ pointer: SERIES_INDEX, bytes, isConstant: false }, { pointer: KEPT_WALK, bytes: RETAINED_WALK_BYTES, isConstant: false });
     if (this.#isVersion2) places.push({ pointer: SYMBOL_INDEX, bytes: kernel.symbolCount() * SYMBOL_ENTRY_BYTES, isConstant: true });
     return places;
   }

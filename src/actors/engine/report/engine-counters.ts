@@ -25,7 +25,7 @@ import {
 import type { OtlpSignal } from "../../../core/protocol/otlp-kind.ts";
 import type { AttributeLoss } from "../../../domain/series/kept-attributes.ts";
 
-const PLACES = new Map<EngineCounter, number>(ENGINE_COUNTERS.map((name, place) => [name, place]));
+const PLACES = new Map<EngineCounter, number>(ENGINE_COUNTERS.map((name, index) => [name, index]));
 
 /** Requests, items in them, items of them that were refused. */
 const OTLP_COUNTERS: Readonly<Record<OtlpSignal, readonly [EngineCounter, EngineCounter, EngineCounter]>> = {
@@ -55,8 +55,8 @@ export class EngineCounters {
   }
 
   raise(name: EngineCounter, value: number): void {
-    const place = PLACES.get(name) as number;
-    if (value > (this.#slots[place] as number)) this.#slots[place] = value;
+    const index = PLACES.get(name) as number;
+    if (value > (this.#slots[index] as number)) this.#slots[index] = value;
   }
 
   accepted(type: RecordType, count: number): void {
@@ -100,7 +100,7 @@ export class EngineCounters {
     this.#bump(SLOT_ENGINE_SHARES + ENGINE_SHARED_LIMITS.indexOf(limit), count);
   }
 
-  #bump(place: number, amount: number): void {
-    this.#slots[place] = (this.#slots[place] as number) + amount;
+  #bump(index: number, amount: number): void {
+    this.#slots[index] = (this.#slots[index] as number) + amount;
   }
 }

@@ -1,5 +1,5 @@
 // Values of series that a shard derives itself (quantiles of histograms, rates of spans). They go into its own streams as rows do that come from a lane.
-import type { EngineMemory, ProcessWords } from "../../../adapters/shared-memory/engine-memory.ts";
+import type { EngineMemory, ProcessSlots } from "../../../adapters/shared-memory/engine-memory.ts";
 import { DERIVED_ROWS, DERIVED_ROWS_BYTES, SCRATCH } from "../../../core/layout/memory-map.ts";
 import { RESTART_MARKER_HIGH, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE, WIDTH_MARKER_HIGH } from "../../../core/layout/row-frame.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
@@ -18,7 +18,7 @@ const DOUBLE = new DataView(new ArrayBuffer(8));
 export interface DerivedSeriesDependencies {
   readonly memory: EngineMemory;
   readonly kernel: ShardKernel;
-  readonly processWords: ProcessWords;
+  readonly processWords: ProcessSlots;
   readonly tenantIndex: (tenant: string) => number;
   readonly shard: Pick<Shard, "streams" | "applyRows">;
 }

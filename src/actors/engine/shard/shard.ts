@@ -1,6 +1,6 @@
 // The shard: owns the stream records of its partitions, applies rows in the order they come, and turns what the kernel reports into
 // verdict frames, chunks and counters. Which streams there are is in stream-registry.ts; queries find them by service in service-index.ts.
-import type { EngineMemory, ProcessWords } from "../../../adapters/shared-memory/engine-memory.ts";
+import type { EngineMemory, ProcessSlots } from "../../../adapters/shared-memory/engine-memory.ts";
 import type { InboxFrame } from "../../../adapters/shared-memory/inbox-ring.ts";
 import { LATE_IN_RING_MS_MAX } from "../../../core/config/limits.ts";
 import {
@@ -77,7 +77,7 @@ export interface ShardOptions extends DeclarationRule {
 export interface ShardDependencies {
   readonly memory: EngineMemory;
   readonly kernel: ShardKernel;
-  readonly processWords: ProcessWords;
+  readonly processWords: ProcessSlots;
   readonly outbox: Outbox;
   readonly counters: EngineCounters;
   readonly stages: DetectionStages;

@@ -1,6 +1,6 @@
 // The streams of a shard: takes definitions from lanes and from the log, and knows which slots and refs belong to which partition. The kernel takes
 // definitions where they lie; what it leaves (a kind that changed, a count to correct, no room) is taken here, one at a time.
-import type { EngineMemory, ProcessWords } from "../../../adapters/shared-memory/engine-memory.ts";
+import type { EngineMemory, ProcessSlots } from "../../../adapters/shared-memory/engine-memory.ts";
 import {
   BINDINGS,
   COLD_SLOTS,
@@ -23,7 +23,7 @@ import {
 } from "../../../core/layout/row-frame.ts";
 import { SR_HASH } from "../../../core/layout/stream-record.ts";
 import { WC_STATE_BYTES } from "../../../core/layout/waiting-chunks.ts";
-import type { WaitingPlace } from "../../../domain/codec/chunk-block-builder.ts";
+import type { WaitingPosition } from "../../../domain/codec/chunk-block-builder.ts";
 import { startsAnew } from "../../../domain/kernel/guessed-kind.ts";
 import type { DefinitionTenant, ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import { engineOf } from "../../../domain/placement/partition.ts";
@@ -45,7 +45,7 @@ export interface StreamRegistryOptions {
 export interface StreamRegistryDependencies {
   readonly memory: EngineMemory;
   readonly kernel: ShardKernel;
-  readonly processWords: ProcessWords;
+  readonly processWords: ProcessSlots;
   readonly counters: EngineCounters;
   readonly cold: ColdStreams;
   readonly services: ServiceIndex;
@@ -86,7 +86,7 @@ export class StreamRegistry {
     return partition;
   }
 
-  #placeOf(partition: number): WaitingPlace {
+  #placeOf(partition: number): WaitingPosition {
     const { buffer } = this.#dependencies.memory.memory;
     return {
       room: new Uint32Array(buffer, WAITING_CHUNKS + partition * WAITING_CHUNKS_BYTES, WAITING_CHUNKS_BYTES / 4),
@@ -226,23 +226,23 @@ export class StreamRegistry {
   /** Enters what the kernel did with the definitions that it took last; answers how many streams are new. */
   #takeBindings(visit: (partition: Partition, ref: number, slot: number) => void, isRestored = false): number {
     const { memory, kernel, counters } = this.#dependencies;
-    const { words } = memory;
+    const { words: slots } = memory;
     const end = BINDINGS + kernel.bindingsCount * BINDING_BYTES;
     let streams = 0;
     // The index has all of them before it is asked about the first.
     for (let at = BINDINGS; at < end; at += BINDING_BYTES)
-      if (words[(at + BINDING_IS_NEW) >> 2] === 1) this.#dependencies.services.again(words[(at + BINDING_SLOT) >> 2] as number);
+      if (slots[(at + BINDING_IS_NEW) >> 2] === 1) this.#dependencies.services.again(slots[(at + BINDING_SLOT) >> 2] as number);
     for (let at = BINDINGS; at < end; at += BINDING_BYTES) {
-      const partition = this.partition(words[(at + BINDING_PARTITION) >> 2] as number);
-      const slot = words[(at + BINDING_SLOT) >> 2] as number;
-      if (words[(at + BINDING_IS_NEW) >> 2] === 1) {
+      const partition = this.partition(slots[(at + BINDING_PARTITION) >> 2] as number);
+      const slot = slots[(at + BINDING_SLOT) >> 2] as number;
+      if (slots[(at + BINDING_IS_NEW) >> 2] === 1) {
         partition.slots.push(slot);
         this.#dependencies.created(slot, isRestored);
         streams++;
       }
       if (!isRestored) partition.isTouched = true;
       this.#came(slot);
-      visit(partition, words[(at + BINDING_REF) >> 2] as number, slot);
+      visit(partition, slots[(at + BINDING_REF) >> 2] as number, slot);
     }
     counters.add("streams", streams);
     return streams;

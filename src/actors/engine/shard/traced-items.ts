@@ -20,12 +20,12 @@ export function slotOfRow({ memory, kernel }: Omit<TracedItemsDependencies, "has
 
 /** Namer of what a shard works at. */
 export function tracedItems(dependencies: TracedItemsDependencies): TracedItems {
-  const { words } = dependencies.memory;
+  const { words: slots } = dependencies.memory;
   return {
     row: (pointer) => {
       const slot = slotOfRow(dependencies, pointer);
       if (slot === undefined) return null;
-      const [offset, low, high] = [ROW_OFFSET, ROW_VALUE, ROW_VALUE + 4].map((at) => words[(pointer + at) >>> 2] as number);
+      const [offset, low, high] = [ROW_OFFSET, ROW_VALUE, ROW_VALUE + 4].map((at) => slots[(pointer + at) >>> 2] as number);
       return [Buffer.from(dependencies.hashOf(slot)).toString("hex"), offset, low, high].join(" ");
     },
     message: (partition, payload) => `${partition} ${hash128(Buffer.from(payload).toString("latin1"))}`,

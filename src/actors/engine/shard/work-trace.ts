@@ -2,7 +2,7 @@
 // block, section and event of the kernel, none for a sample.
 
 import type { LogPosition } from "../../../core/protocol/coordinator-frame.ts";
-import type { CrashPlace } from "../../../core/protocol/crash-note.ts";
+import type { CrashPosition } from "../../../core/protocol/crash-note.ts";
 
 /** Its texts are made of what is in memory when they are asked for. */
 export interface TracedItems {
@@ -70,7 +70,7 @@ export class WorkTrace {
   }
 
   /** Place of what is at hand; null where that is nothing that could be left out. */
-  place(items: TracedItems): CrashPlace | null {
+  place(items: TracedItems): CrashPosition | null {
     if (this.#restoring !== NO_PARTITION) return { type: "checkpoint", partition: this.#restoring };
     if (!this.#isInBlock) return null;
     const position = { epoch: this.#epoch, lane: this.#lane, segment: this.#segment, offset: this.#offset };

@@ -27,7 +27,7 @@ const WINDOW = 2;
 const BUCKET = 3;
 const HIGH = 4;
 const LOW = 5;
-const SPAN_WORDS = 6;
+const SPAN_LENGTH = 6;
 
 /** By measure; those that there was no room for are undefined. */
 type Streams = Array<DerivedStream | undefined>;
@@ -49,7 +49,7 @@ export class SpanFolds {
   readonly #dependencies: SpanFoldsDependencies;
   readonly services: WindowedServices<SpanFold, Cell, Operation>;
   /** The spans of the message at hand. */
-  readonly #words = new Int32Array(SPAN_WORDS * Math.ceil(MESSAGE_BYTES_MAX / ITEM_BYTES_MIN));
+  readonly #slots = new Int32Array(SPAN_LENGTH * Math.ceil(MESSAGE_BYTES_MAX / ITEM_BYTES_MIN));
   /** Sum of no meaning: keeps loads from being left out. */
   touched = 0;
 
@@ -69,8 +69,8 @@ export class SpanFolds {
     const outcomes = { counted: 0, repeated: 0, late: 0, full: 0 };
     let others = 0;
     const spans = this.#read(reader, service?.fold, operations);
-    for (let at = 0; at < spans; at += SPAN_WORDS) {
-      const operation = operations[this.#words[at]!] as Operation;
+    for (let at = 0; at < spans; at += SPAN_LENGTH) {
+      const operation = operations[this.#slots[at]!] as Operation;
       const outcome = service === undefined ? "full" : this.#takeOne(service.fold, operation, at, arrivalWallMs, most);
       outcomes[outcome]++;
       if (outcome === "counted" && operation.name === OTHER_OPERATION) others++;
@@ -86,30 +86,30 @@ export class SpanFolds {
 
   /** Reads a message into `#words`, adds its operations, and loads what its spans will be looked for in; answers how many words its spans take. */
   #read(reader: WindowMessageReader, fold: SpanFold | undefined, operations: Operation[]): number {
-    const words = this.#words;
+    const slots = this.#slots;
     let at = 0;
-    for (; reader.next(); at += SPAN_WORDS) {
+    for (; reader.next(); at += SPAN_LENGTH) {
       const { name, flags, window, amount: bucket, high, low } = reader;
       if (bucket > BUCKET_LAST) throw new Error(`a span has a duration of bucket ${bucket}`);
       if (reader.isNewName && fold !== undefined) operations.push(operationOf(fold, reader));
-      words[at] = name - 1;
-      words[at + FLAGS] = flags;
-      words[at + WINDOW] = window;
-      words[at + BUCKET] = bucket;
-      words[at + HIGH] = high;
-      words[at + LOW] = low;
+      slots[at] = name - 1;
+      slots[at + FLAGS] = flags;
+      slots[at + WINDOW] = window;
+      slots[at + BUCKET] = bucket;
+      slots[at + HIGH] = high;
+      slots[at + LOW] = low;
     }
-    this.touched = fold?.windows.lastIds?.touchAll(words, LOW, at, SPAN_WORDS) ?? 0;
+    this.touched = fold?.windows.lastIds?.touchAll(slots, LOW, at, SPAN_LENGTH) ?? 0;
     return at;
   }
 
   /** `most` cells of the service there may be. */
   #takeOne(fold: SpanFold, operation: Operation, at: number, arrivalWallMs: number, most: number) {
-    const words = this.#words;
-    const window = words[at + WINDOW]!;
+    const slots = this.#slots;
+    const window = slots[at + WINDOW]!;
     const room = most - fold.cells;
     const closing = closingOf(window, arrivalWallMs);
-    return fold.take(operation, words[at + FLAGS]!, window, closing, words[at + BUCKET]!, words[at + HIGH]!, words[at + LOW]!, room);
+    return fold.take(operation, slots[at + FLAGS]!, window, closing, slots[at + BUCKET]!, slots[at + HIGH]!, slots[at + LOW]!, room);
   }
 }
 
@@ -165,9 +165,9 @@ class SpanKind implements FoldKind<SpanFold, Cell, Operation> {
     return operations;
   }
 
-  writeEntry(sink: ByteSink, { name, lastWindow }: Operation): void {
-    sink.text(name);
-    sink.varint(lastWindow);
+  writeEntry(writer: ByteSink, { name, lastWindow }: Operation): void {
+    writer.text(name);
+    writer.varint(lastWindow);
   }
 
   readEntry(reader: ByteReader, fold: SpanFold): void {
@@ -175,12 +175,12 @@ class SpanKind implements FoldKind<SpanFold, Cell, Operation> {
   }
 
   /** {scope u8, operation text, errors varint, durations} */
-  writeCell(sink: ByteSink, { series, errors, durations }: Cell): void {
-    sink.u8(series.scope === "service" ? 0 : 1);
-    sink.text(series.name);
-    sink.varint(errors);
-    sink.reserve(SKETCH_BYTES_MAX);
-    sink.at = durations.write(sink.bytes, sink.at);
+  writeCell(writer: ByteSink, { series, errors, durations }: Cell): void {
+    writer.u8(series.scope === "service" ? 0 : 1);
+    writer.text(series.name);
+    writer.varint(errors);
+    writer.reserve(SKETCH_BYTES_MAX);
+    writer.at = durations.write(writer.bytes, writer.at);
   }
 
   readCell(reader: ByteReader, fold: SpanFold, open: FoldWindow<Streams>): void {

@@ -18,7 +18,7 @@ import { JOIN_CHILD, JOIN_CLIENT, JOIN_PEER, JoinMessageReader } from "../../../
 import { NO_OPERATION, type OperationTimes } from "../../../domain/trace/operation-times.ts";
 import { TraceJoin } from "../../../domain/trace/trace-join.ts";
 import { readServiceName, type ServiceName } from "../../../domain/window/window-message.ts";
-import { MINUTES_KEPT } from "../../../domain/window/window-time.ts";
+import { MINUTES_RETAINED } from "../../../domain/window/window-time.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 
 export const PIECE_HELD = 4;
@@ -185,7 +185,7 @@ export class SpanJoins {
       if (partition.isChanged && Math.abs(wallMs - partition.sentMs) >= SENT_EVERY_MS) this.#send(number, partition, wallMs);
     });
     this.#account(0);
-    this.#dependencies.times.expire(Math.floor(wallMs / MINUTE_MS) - MINUTES_KEPT);
+    this.#dependencies.times.expire(Math.floor(wallMs / MINUTE_MS) - MINUTES_RETAINED);
     this.#dependencies.counters.set("spansHeld", held);
   }
 
@@ -234,32 +234,32 @@ export class SpanJoins {
 function heldPieces(join: TraceJoin, texts: readonly string[]): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   const names = new Map<number, number>();
-  const sink = new ByteSink(1024);
+  const writer = new ByteSink(1024);
   const end = () => {
-    pieces.push(sink.bytes.slice(0, sink.at));
-    sink.at = 0;
+    pieces.push(writer.bytes.slice(0, writer.at));
+    writer.at = 0;
     names.clear();
   };
   join.forEach(({ service, flags, high, low, parentHigh, parentLow, minute, microseconds }, seconds, waits) => {
-    if (sink.at === 0) sink.u8(PIECE_HELD);
+    if (writer.at === 0) writer.u8(PIECE_HELD);
     const known = names.get(service) ?? 0;
-    sink.varint(known);
+    writer.varint(known);
     if (known === 0) {
       names.set(service, names.size + 1);
-      for (const part of JSON.parse(texts[service] as string) as string[]) sink.text(part);
+      for (const part of JSON.parse(texts[service] as string) as string[]) writer.text(part);
     }
-    sink.u8((flags & ~JOIN_CHILD) | (waits ? JOIN_CHILD | HELD_WAITS : 0));
-    sink.u32(high);
-    sink.u32(low);
-    sink.varint(Math.max(0, seconds - SECONDS_2020));
+    writer.u8((flags & ~JOIN_CHILD) | (waits ? JOIN_CHILD | HELD_WAITS : 0));
+    writer.u32(high);
+    writer.u32(low);
+    writer.varint(Math.max(0, seconds - SECONDS_2020));
     if (waits) {
-      sink.u32(parentHigh);
-      sink.u32(parentLow);
-      sink.varint(minute);
-      sink.varint(microseconds);
-    } else if ((flags & JOIN_CLIENT) !== 0) sink.varint(microseconds);
-    if (sink.at > HANDLER_PIECE_BYTES) end();
+      writer.u32(parentHigh);
+      writer.u32(parentLow);
+      writer.varint(minute);
+      writer.varint(microseconds);
+    } else if ((flags & JOIN_CLIENT) !== 0) writer.varint(microseconds);
+    if (writer.at > HANDLER_PIECE_BYTES) end();
   });
-  if (sink.at > 0) end();
+  if (writer.at > 0) end();
   return pieces;
 }

@@ -13,7 +13,7 @@ import type { SpanRows } from "./span-rows.ts";
 const BLOCK_BYTES_FULL = 32 * 1024;
 const NO_ATTRIBUTES = "{}";
 /** Writers that are kept for the next blocks, and the largest of them: 16 MiB in all. */
-const WRITERS_KEPT_MAX = 256;
+const WRITERS_RETAINED_MAX = 256;
 const WRITER_BYTES_MAX = 64 * 1024;
 const MICROSECONDS = 1_000_000;
 
@@ -40,7 +40,7 @@ export class SpanBlockWriters {
   /** The block goes into the unit. */
   finish(writer: SpanBlockWriter, unit: WorkUnit): void {
     unit.addOpaque(SECTION_SPAN_BLOCK, FRAME_SPAN_BLOCK, writer.finish());
-    if (this.#spare.length < WRITERS_KEPT_MAX && writer.capacity <= WRITER_BYTES_MAX) this.#spare.push(writer);
+    if (this.#spare.length < WRITERS_RETAINED_MAX && writer.capacity <= WRITER_BYTES_MAX) this.#spare.push(writer);
   }
 }
 
@@ -108,8 +108,8 @@ export class SpanRecords {
 
   /** The attributes that may be stored, as JSON. */
   #attributesText(attributes: Attributes): string {
-    const kept = this.#exclusions.isEmpty ? attributes : this.#exclusions.strip({ attributes }).attributes;
-    for (const _ in kept) return JSON.stringify(kept);
+    const retained = this.#exclusions.isEmpty ? attributes : this.#exclusions.strip({ attributes }).attributes;
+    for (const _ in retained) return JSON.stringify(retained);
     return NO_ATTRIBUTES;
   }
 

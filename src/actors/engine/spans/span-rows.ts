@@ -26,7 +26,7 @@ import { operationHash } from "../../../domain/trace/operation-hash.ts";
 import type { AttributeWords } from "../../../domain/trace/span-block-writer.ts";
 import { type PeerPart, peerOfParts, peerPartOf } from "../../../domain/trace/span-peer.ts";
 
-const ROW_WORDS = SPAN_ROW_BYTES / 4;
+const ROW_LENGTH = SPAN_ROW_BYTES / 4;
 const ROW_DOUBLES = SPAN_ROW_BYTES / 8;
 
 /** A cursor over the rows of one step. */
@@ -57,7 +57,7 @@ export class SpanRows implements AttributeWords {
     this.#engineMemory = memory;
     this.#kernel = kernel;
     this.memory = memory.bytes;
-    this.rowWords = memory.words.subarray(SPAN_ROWS / 4, SPAN_ROWS / 4 + SPAN_ROWS_MAX * ROW_WORDS);
+    this.rowWords = memory.words.subarray(SPAN_ROWS / 4, SPAN_ROWS / 4 + SPAN_ROWS_MAX * ROW_LENGTH);
     this.#signed = new Int32Array(this.rowWords.buffer, this.rowWords.byteOffset, this.rowWords.length);
     this.#doubles = memory.doubles.subarray(SPAN_ROWS / 8, SPAN_ROWS / 8 + SPAN_ROWS_MAX * ROW_DOUBLES);
     this.words = memory.words.subarray(SPAN_ATTRIBUTES / 4, (SPAN_ATTRIBUTES + SPAN_ATTRIBUTES_BYTES) / 4);
@@ -72,7 +72,7 @@ export class SpanRows implements AttributeWords {
   /** Goes to the next span of the body; false at its end. */
   next(): boolean {
     if (this.#next === this.#count && !this.#step()) return false;
-    this.at = this.#next * ROW_WORDS;
+    this.at = this.#next * ROW_LENGTH;
     this.#doubleAt = this.#next * ROW_DOUBLES;
     this.#next++;
     return true;
@@ -84,7 +84,7 @@ export class SpanRows implements AttributeWords {
     if (passed === 0) return;
     while (this.#step() && passed > this.#count) passed -= this.#count;
     this.#next = passed;
-    this.at = (passed - 1) * ROW_WORDS;
+    this.at = (passed - 1) * ROW_LENGTH;
     this.#doubleAt = (passed - 1) * ROW_DOUBLES;
   }
 
@@ -160,13 +160,13 @@ export class SpanRows implements AttributeWords {
   get name(): string | Uint8Array {
     const number = this.word(SPAN_ROW_NAME);
     if (number === NO_SPAN_TEXT) return this.#engineMemory.slice(this.word(SPAN_ROW_NAME_AT), this.word(SPAN_ROW_NAME_BYTES)).toString();
-    const place = number - this.#first;
-    const known = this.#names[place];
+    const index = number - this.#first;
+    const known = this.#names[index];
     if (known !== undefined) return known;
     const text = this.#engineMemory.slice(this.textAddress(number), this.textBytes(number)).toString();
     const name = encodeText(text);
-    this.#names[place] = name;
-    this.#hashes[place] = operationHash(text);
+    this.#names[index] = name;
+    this.#hashes[index] = operationHash(text);
     return name;
   }
 
@@ -184,11 +184,11 @@ export class SpanRows implements AttributeWords {
   }
 
   #partOf(number: number): PeerPart | null {
-    const place = number - this.#first;
-    let part = this.#peerParts[place];
+    const index = number - this.#first;
+    let part = this.#peerParts[index];
     if (part === undefined) {
       part = this.#partAt(this.textAddress(number), this.textBytes(number));
-      this.#peerParts[place] = part;
+      this.#peerParts[index] = part;
     }
     return part;
   }

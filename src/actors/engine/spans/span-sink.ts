@@ -29,7 +29,7 @@ import type { SpanRows } from "./span-rows.ts";
 /** A message leaves at this size: with one more span and its names, twice 3 KiB, it is still below MESSAGE_BYTES_MAX. */
 const MESSAGE_BYTES_FULL = 8 * 1024;
 /** Services remembered between units. */
-const SERVICES_KEPT_MAX = 1_000;
+const SERVICES_RETAINED_MAX = 1_000;
 /** Numbers of services begin anew behind so many, when those of before are in no message any more. */
 const SOURCE_NUMBERS = 2 ** 30;
 /** Names that one service calls between two units, beyond which all are written anew. */
@@ -158,7 +158,7 @@ export class SpanSink implements MessageSource {
     this.#begunFolds = [];
     this.#begunJoins = [];
     this.#isGathering = false;
-    if (this.#sources.size <= SERVICES_KEPT_MAX) return;
+    if (this.#sources.size <= SERVICES_RETAINED_MAX) return;
     this.#sources.clear();
     this.#last = undefined;
     this.#forgotten++;
@@ -276,7 +276,7 @@ function isRequest(kind: number, isChild: boolean): boolean {
   return !isChild && (kind === KIND_UNSPECIFIED || kind === KIND_INTERNAL);
 }
 
-function badId(field: string, digits: number, given: string): ItemRefusal {
-  const shown = given.length > 40 ? `${given.slice(0, 40)}…` : given;
+function badId(field: string, digits: number, input: string): ItemRefusal {
+  const shown = input.length > 40 ? `${input.slice(0, 40)}…` : input;
   return { reason: "invalid_record", field, message: `${field} must be ${digits} hex digits, not all 0, got ${JSON.stringify(shown)}` };
 }

@@ -3,7 +3,7 @@
 import { Uint32List } from "../../../core/collections/uint32-list.ts";
 import { WC_BLOCK_BYTES } from "../../../core/layout/waiting-chunks.ts";
 import type { BlockEncoder } from "../../../domain/codec/chunk-block.ts";
-import { ChunkBlockBuilder, type WaitingPlace } from "../../../domain/codec/chunk-block-builder.ts";
+import { ChunkBlockBuilder, type WaitingPosition } from "../../../domain/codec/chunk-block-builder.ts";
 
 /** Header of a block in its frame. */
 const BLOCK_FRAME_HEAD_BYTES = 8;
@@ -27,10 +27,10 @@ export class Partition {
   /** Whether anything but rows, which the kernel notes, has come to it since the state of its last checkpoint was begun. */
   isTouched = true;
   readonly #blockBytes: number;
-  readonly #place: WaitingPlace | undefined;
+  readonly #place: WaitingPosition | undefined;
 
   /** Chunks wait at `place` for as long as they fit there. */
-  constructor(number: number, blockBytes: number, place?: WaitingPlace) {
+  constructor(number: number, blockBytes: number, place?: WaitingPosition) {
     this.number = number;
     this.#blockBytes = blockBytes;
     this.#place = place;

@@ -198,7 +198,7 @@ export class ServiceIndex {
 }
 
 function keepOthers(list: number[], gone: ReadonlySet<number>): void {
-  let kept = 0;
-  for (const slot of list) if (!gone.has(slot)) list[kept++] = slot;
-  list.length = kept;
+  let retained = 0;
+  for (const slot of list) if (!gone.has(slot)) list[retained++] = slot;
+  list.length = retained;
 }

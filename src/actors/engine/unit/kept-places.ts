@@ -2,7 +2,7 @@
 import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 
 /** A place. */
-export interface KeptPlace {
+export interface KeptPosition {
   readonly pointer: number;
   readonly bytes: number;
   /** Whether what lies there stays the same in the course of the body. */
@@ -23,7 +23,7 @@ export class KeptPlaces {
   }
 
   /** Copies these; what stays the same is copied once. */
-  keep(places: readonly KeptPlace[]): void {
+  keep(places: readonly KeptPosition[]): void {
     this.#wanted = places.map(({ pointer, to = pointer }) => to);
     for (const { pointer, bytes, isConstant, to = pointer } of places) {
       const known = this.#copies.get(to);

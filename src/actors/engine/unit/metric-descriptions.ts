@@ -21,9 +21,9 @@ export class MetricDescriptions {
   }
 
   /** Takes what was said at a wall clock time. */
-  take(tenant: string, { metricName, type, unit: reported, help: given, sender }: MetricDescription, nowMs: number, unit: WorkUnit): void {
+  take(tenant: string, { metricName, type, unit: reported, help: input, sender }: MetricDescription, nowMs: number, unit: WorkUnit): void {
     if (!isName(metricName)) return;
-    const help = given?.slice(0, METADATA_HELP_CHARACTERS_MAX) ?? this.#metadata.find(tenant, metricName)?.help ?? "";
+    const help = input?.slice(0, METADATA_HELP_CHARACTERS_MAX) ?? this.#metadata.find(tenant, metricName)?.help ?? "";
     const description = { tenant, metricName, type, unit: reported.slice(0, METADATA_UNIT_CHARACTERS_MAX), help };
     const outcome = this.#metadata.learn(sender === undefined ? description : { ...description, sender }, nowMs);
     if (outcome === "no-room") this.#counters.add("metadataDropped", 1);

@@ -1,8 +1,8 @@
 // Which scopes carry their names in the identities of their streams, for one lane. The first scope of a metric is agreed on with the other lanes in words of the process;
 // the unit of work that first depends on it has it too, so that it is in the log whenever a stream is that was defined by it.
 
-import type { EngineMemory, ProcessWords } from "../../../adapters/shared-memory/engine-memory.ts";
-import { NO_SCOPE_PLACE } from "../../../adapters/shared-memory/first-scopes.ts";
+import type { EngineMemory, ProcessSlots } from "../../../adapters/shared-memory/engine-memory.ts";
+import { NO_SCOPE_INDEX } from "../../../adapters/shared-memory/first-scopes.ts";
 import { BoundedMap } from "../../../core/collections/bounded-map.ts";
 import { SCOPES_REMEMBERED_MAX } from "../../../core/config/metric-limits.ts";
 import type { ShareLedger } from "../../../core/fairness/share-ledger.ts";
@@ -17,7 +17,7 @@ import type { WorkUnit } from "./work-unit.ts";
 export interface MetricScopesDependencies {
   readonly memory: EngineMemory;
   readonly kernel: LaneExports;
-  readonly processWords: Pick<ProcessWords, "scopes">;
+  readonly processWords: Pick<ProcessSlots, "scopes">;
   /** Who holds how many metrics with a first scope. */
   readonly shares: ShareLedger;
   readonly tenantName: (index: number) => string;
@@ -56,10 +56,10 @@ export class MetricScopes {
       scopes.places.claim(tenantIndex(tenant), shares.most);
       shares.add(tenant);
     }
-    const place = scopes.find(key);
-    if (place === NO_SCOPE_PLACE) return;
-    scopes.claim(place, scope);
-    scopes.markStored(place);
+    const index = scopes.find(key);
+    if (index === NO_SCOPE_INDEX) return;
+    scopes.claim(index, scope);
+    scopes.markStored(index);
   }
 
   /** The point as its stream is named. */
@@ -75,18 +75,18 @@ export class MetricScopes {
   }
 
   /** Whether the scope carries its name; it is the first from now on where there was none. */
-  isOther(given: OwnedScope, unit: WorkUnit): boolean {
-    const key = `${given.tenant}\0${given.serviceId}\0${given.environment}\0${given.metricName}\0${given.name}`;
+  isOther(input: OwnedScope, unit: WorkUnit): boolean {
+    const key = `${input.tenant}\0${input.serviceId}\0${input.environment}\0${input.metricName}\0${input.name}`;
     const known = this.#isOther.get(key);
     if (known !== undefined) return known;
-    const found = this.#find(given, unit);
+    const found = this.#find(input, unit);
     this.#isOther.set(key, found);
     return found;
   }
 
   /** Notes that what the unit had is in the log. */
   saved(): void {
-    for (const place of this.#unsaved) this.#dependencies.processWords.scopes.markStored(place);
+    for (const index of this.#unsaved) this.#dependencies.processWords.scopes.markStored(index);
     this.#unsaved.clear();
   }
 
@@ -110,25 +110,25 @@ export class MetricScopes {
     const key =
       BigInt.asIntN(64, BigInt(`0x${this.#hash(JSON.stringify(namesOfMetric(owner, serviceId, environment, metricName))).slice(0, 16)}`)) |
       1n;
-    const place = this.#place(key, tenant);
-    if (place === NO_SCOPE_PLACE) return name !== "";
+    const index = this.#index(key, tenant);
+    if (index === NO_SCOPE_INDEX) return name !== "";
     const own = Number.parseInt(this.#hash(`scope ${name}`).slice(0, 8), 16) | 0 || 1;
-    const first = scopes.claim(place, own);
-    if (!scopes.isStored(place) && !this.#unsaved.has(place)) {
+    const first = scopes.claim(index, own);
+    if (!scopes.isStored(index) && !this.#unsaved.has(index)) {
       unit.addMetricScope({ tenant: owner, metric: String(key), scope: first });
-      this.#unsaved.add(place);
+      this.#unsaved.add(index);
     }
     return first !== own;
   }
 
-  #place(key: bigint, tenant: number): number {
+  #index(key: bigint, tenant: number): number {
     const { processWords, shares, tenants, tenantName } = this.#dependencies;
     const { scopes } = processWords;
     const known = scopes.find(key);
-    if (known !== NO_SCOPE_PLACE) return known;
+    if (known !== NO_SCOPE_INDEX) return known;
     if (!scopes.places.take(tenant, shares.most, tenants())) {
       shares.refuse(tenantName(tenant));
-      return NO_SCOPE_PLACE;
+      return NO_SCOPE_INDEX;
     }
     if (scopes.add(key)) shares.add(tenantName(tenant));
     else scopes.places.give(tenant, shares.most);

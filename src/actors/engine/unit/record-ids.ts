@@ -38,14 +38,14 @@ export class RecordIds {
   }
 
   /** The id, 32 hex digits, of the body's record at a place; `isOnce`: equal ones of one request are one record all the same. */
-  idOf(body: Body, place: number, natural: NaturalKey, isOnce = false): string {
+  idOf(body: Body, index: number, natural: NaturalKey, isOnce = false): string {
     const { hash, tenantName, requestId } = this.#dependencies;
     const tenant = tenantName(body.tenant);
-    if (body.idempotencyKey !== "") return hash(JSON.stringify([tenant, body.idempotencyKey, place]));
+    if (body.idempotencyKey !== "") return hash(JSON.stringify([tenant, body.idempotencyKey, index]));
     const isLeading = this.#leads(natural);
-    if (natural === undefined) return hash(JSON.stringify([tenant, "request", requestId(body.admission), place]));
+    if (natural === undefined) return hash(JSON.stringify([tenant, "request", requestId(body.admission), index]));
     const first = hash(JSON.stringify(tenant) + natural);
-    const number = isOnce ? 0 : this.#numberOf(first, place);
+    const number = isOnce ? 0 : this.#numberOf(first, index);
     if (isLeading && !isOnce && body.bytes >= BURST_BODY_BYTES_MIN) return hash(`${first} leading ${number}`);
     return number === 0 ? first : hash(`${first} ${number}`);
   }
@@ -58,10 +58,10 @@ export class RecordIds {
   }
 
   /** The record's number among its equals; of a request of more contents than are counted, its place among all, below 0. */
-  #numberOf(hash: string, place: number): number {
+  #numberOf(hash: string, index: number): number {
     const key = Number.parseInt(hash.slice(0, DOUBLE_DIGITS), 16);
     const before = this.#counts.get(key);
-    if (before === undefined && this.#counts.size >= EQUAL_RECORDS_KNOWN_MAX) return -1 - place;
+    if (before === undefined && this.#counts.size >= EQUAL_RECORDS_KNOWN_MAX) return -1 - index;
     this.#counts.set(key, (before ?? 0) + 1);
     return before ?? 0;
   }

@@ -1,6 +1,6 @@
 // First sight of a stream in a lane: canonical identity, hash, partition, a ref of its own; the definition goes ahead of the stream's rows. The kernel
 // defines most remote-write series by itself, with refs and a number of new streams that are handed out here; the rest is defined one by one.
-import type { EngineMemory, ProcessWords } from "../../../adapters/shared-memory/engine-memory.ts";
+import type { EngineMemory, ProcessSlots } from "../../../adapters/shared-memory/engine-memory.ts";
 import { NEW_STREAM_TEXT_BYTES } from "../../../core/config/body-limits.ts";
 import { IDENTITY_BYTES_MAX, NEW_STREAMS_AHEAD_MAX, REFS_AHEAD } from "../../../core/config/limits.ts";
 import { STATUS_ASK_OWNER, STATUS_DEFINITIONS_FULL } from "../../../core/layout/kernel-status.ts";
@@ -34,7 +34,7 @@ export interface StreamDefinerOptions {
 
 export interface StreamDefinerDependencies {
   readonly memory: EngineMemory;
-  readonly processWords: ProcessWords;
+  readonly processWords: ProcessSlots;
   readonly kernel: LaneExports;
   /** Memories of all engines: the shard that a stream belongs to is asked whether it holds it. */
   readonly memories: readonly EngineMemory[];
@@ -50,7 +50,7 @@ const LOOKS_MAX = 200;
 export class StreamDefiner {
   readonly #options: StreamDefinerOptions;
   readonly #dependencies: StreamDefinerDependencies;
-  readonly #flagsKept: number;
+  readonly #flagsRetained: number;
   readonly #identity: Buffer;
   readonly #head: Buffer;
   /** The tenant whose series the kernel defines now. */
@@ -62,8 +62,8 @@ export class StreamDefiner {
     this.#dependencies = dependencies;
     this.#identity = dependencies.memory.slice(SCRATCH, IDENTITY_BYTES_MAX * 3);
     this.#head = dependencies.memory.slice(TENANT_HEAD, TENANT_HEAD_BYTES);
-    this.#flagsKept = options.convertsCounters ? ALL_FLAGS : ALL_FLAGS & ~FLAG_COUNTER;
-    dependencies.kernel.defineSetup(options.engine, options.engines, this.#flagsKept);
+    this.#flagsRetained = options.convertsCounters ? ALL_FLAGS : ALL_FLAGS & ~FLAG_COUNTER;
+    dependencies.kernel.defineSetup(options.engine, options.engines, this.#flagsRetained);
   }
 
   /** Lets the kernel define the series of a tenant. To be ended with endSeries() before this lane does anything else. */
@@ -116,10 +116,10 @@ export class StreamDefiner {
   }
 
   /** Gives the stream a ref and puts its definition into the unit, or says why not. */
-  define(unit: WorkUnit, tenant: number, name: StreamName, given: number): DefinedStream | DefineRefusal {
+  define(unit: WorkUnit, tenant: number, name: StreamName, input: number): DefinedStream | DefineRefusal {
     const { kernel } = this.#dependencies;
     unit.worked(NEW_STREAM_TEXT_BYTES, 0);
-    const flags = given & this.#flagsKept;
+    const flags = input & this.#flagsRetained;
     const text = identityText(name);
     if (text.length > IDENTITY_BYTES_MAX) return "identity_too_long";
     const bytes = this.#identity.write(text);

@@ -29,7 +29,7 @@ export class UwsStream implements HttpStream {
   readonly #pieces: Uint8Array[] = [];
   #pieceBytes = 0;
   /** Size of the piece that uws kept, 0 when the socket takes everything. */
-  #keptBytes = 0;
+  #retainedBytes = 0;
   #headWritten = false;
   #writableAttached = false;
   #ending = false;
@@ -44,7 +44,7 @@ export class UwsStream implements HttpStream {
   }
 
   get bufferedBytes(): number {
-    return this.#pieceBytes + this.#keptBytes;
+    return this.#pieceBytes + this.#retainedBytes;
   }
 
   write(chunk: Uint8Array): boolean {
@@ -54,7 +54,7 @@ export class UwsStream implements HttpStream {
       this.#pieces.push(chunk.subarray(at, at + UWS_STREAM_PIECE_BYTES));
     }
     this.#pieceBytes += chunk.length;
-    if (this.#keptBytes === 0) this.#sendPieces();
+    if (this.#retainedBytes === 0) this.#sendPieces();
     return this.bufferedBytes === 0;
   }
 
@@ -97,7 +97,7 @@ export class UwsStream implements HttpStream {
       taken = this.#response.write(piece);
     });
     if (taken) return true;
-    this.#keptBytes = piece.length;
+    this.#retainedBytes = piece.length;
     if (!this.#writableAttached) this.#response.onWritable(guardedOr(this.#home, true, () => this.#onWritable()));
     this.#writableAttached = true;
     return false;
@@ -105,7 +105,7 @@ export class UwsStream implements HttpStream {
 
   #onWritable(): boolean {
     this.#response.cork(() => {}); // pushes what uws has kept
-    this.#keptBytes = 0;
+    this.#retainedBytes = 0;
     this.#sendPieces();
     if (this.bufferedBytes > 0) return true;
     if (this.#ending) this.#complete();
@@ -133,6 +133,6 @@ export class UwsStream implements HttpStream {
   #clear(): void {
     this.#pieces.length = 0;
     this.#pieceBytes = 0;
-    this.#keptBytes = 0;
+    this.#retainedBytes = 0;
   }
 }

@@ -58,16 +58,16 @@ function called(context: QuickJSContext, program: string, event: string): Answer
   if (found.error) return failure(context, found.error, [call]);
   const text = context.newString(event);
   const result = context.callFunction(call, context.undefined, found.value, text);
-  const kept = [call, found.value, text];
-  if (result.error) return failure(context, result.error, kept);
+  const retained = [call, found.value, text];
+  if (result.error) return failure(context, result.error, retained);
   const answer: Answer = { kind: "payload", text: context.getString(result.value), line: null };
-  dispose([...kept, result.value]);
+  dispose([...retained, result.value]);
   return answer;
 }
 
-function failure(context: QuickJSContext, error: QuickJSHandle, kept: readonly QuickJSHandle[]): Answer {
+function failure(context: QuickJSContext, error: QuickJSHandle, retained: readonly QuickJSHandle[]): Answer {
   const said: unknown = context.dump(error);
-  dispose([...kept, error]);
+  dispose([...retained, error]);
   if (typeof said !== "object" || said === null) return { kind: "failed", text: String(said), line: null };
   const { name, message, stack } = said as { name?: unknown; message?: unknown; stack?: unknown };
   const line = new RegExp(`${FILE}:(\\d+)`).exec(String(stack ?? ""));

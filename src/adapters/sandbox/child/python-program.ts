@@ -55,10 +55,10 @@ export function pythonRunner(): Runner | string {
   return run;
 }
 
-function runIn({ Monty }: Monty, given: string, event: string): Answer {
-  const { code, callsPrelude } = rewrittenPython(given);
+function runIn({ Monty }: Monty, input: string, event: string): Answer {
+  const { code, callsPrelude } = rewrittenPython(input);
   const prelude = callsPrelude ? PYTHON_PRELUDE : "";
-  const own = { first: prelude.split("\n").length, lines: given.split("\n").length };
+  const own = { first: prelude.split("\n").length, lines: input.split("\n").length };
   const program = Monty.create(prelude + code + CALL, { inputs: ["__event", "__clock"], scriptName: FILE });
   if (!("run" in program)) return failure(program, own);
   const limits = { maxDurationSecs: TRANSFORM_RUN_MS_MAX / 1_000, maxMemory: TRANSFORM_MEMORY_BYTES_MAX, maxRecursionDepth: LEVELS_MAX };

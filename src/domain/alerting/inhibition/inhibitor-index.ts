@@ -36,9 +36,9 @@ export class InhibitorIndex {
     const places = isFiring(alert) ? this.#placesOf(alert) : [];
     if (places.length === 0 && this.#base?.has(alert.state.id) !== true) return;
     this.#entries.set(alert.state.id, { alert, places });
-    for (const place of places) {
-      const alerts = this.#sources.get(place) ?? new Map<string, Alert>();
-      this.#sources.set(place, alerts.set(alert.state.id, alert));
+    for (const key of places) {
+      const alerts = this.#sources.get(key) ?? new Map<string, Alert>();
+      this.#sources.set(key, alerts.set(alert.state.id, alert));
     }
     if (places.length > 0) this.#count(alert.state.key.tenant, 1);
   }
@@ -53,10 +53,10 @@ export class InhibitorIndex {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
     this.#entries.delete(id);
-    for (const place of entry.places) {
-      const alerts = this.#sources.get(place);
+    for (const key of entry.places) {
+      const alerts = this.#sources.get(key);
       alerts?.delete(id);
-      if (alerts?.size === 0) this.#sources.delete(place);
+      if (alerts?.size === 0) this.#sources.delete(key);
     }
     if (entry.places.length > 0) this.#count(entry.alert.state.key.tenant, -1);
   }
@@ -91,9 +91,9 @@ export class InhibitorIndex {
   }
 
   /** At most one alert fires under the key of the one that is asked about. */
-  #sourceAt(place: string, labels: Labels): Alert | undefined {
-    for (const alert of this.#sources.get(place)?.values() ?? []) if (!isOwn(alert, labels)) return alert;
-    const stored = this.#base === undefined ? undefined : this.#base.#sources.get(place);
+  #sourceAt(key: string, labels: Labels): Alert | undefined {
+    for (const alert of this.#sources.get(key)?.values() ?? []) if (!isOwn(alert, labels)) return alert;
+    const stored = this.#base === undefined ? undefined : this.#base.#sources.get(key);
     for (const [id, alert] of stored ?? []) if (!this.#entries.has(id) && !isOwn(alert, labels)) return alert;
     return undefined;
   }
@@ -106,9 +106,9 @@ export class InhibitorIndex {
 }
 
 /** Places of sources that are no targets, and of those that are. */
-function placesIn({ rule, placeOf }: CompiledInhibition, labels: Labels): readonly [oneSided: string, twoSided: string] {
-  const place = placeOf(labels);
-  return [`${rule.id}1${place}`, `${rule.id}2${place}`];
+function placesIn({ rule, placeOf: keyOf }: CompiledInhibition, labels: Labels): readonly [oneSided: string, twoSided: string] {
+  const key = keyOf(labels);
+  return [`${rule.id}1${key}`, `${rule.id}2${key}`];
 }
 
 function holdOf({ rule }: CompiledInhibition, { state }: Alert): Hold {

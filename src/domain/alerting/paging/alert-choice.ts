@@ -34,12 +34,12 @@ export function chosenAlert(of: Choosing): ChosenAlert {
 }
 
 function keyOf(of: Choosing): AlertKey {
-  const { finding, family, settings, memory, place } = of;
+  const { finding, family, settings, memory, place: key } = of;
   const { tenant, environment, serviceId, atMs, services } = finding;
   const own = { tenant, environment, serviceId, family };
   if (family === "external") return { ...own, fingerprint: fingerprintOf(finding) };
   if (OWN_IDENTITY.has(family)) return own;
-  const cascade = memory.cascadeOf(place);
+  const cascade = memory.cascadeOf(key);
   const isTaken = cascade !== undefined && takesIn(cascade, atMs, settings.dedupMaxAgeMinutes);
   // A group of one jump takes in that metric alone, and what is found of it with others.
   if (cascade !== undefined && isOfCascade(cascade) && (services.length > 0 || isTaken)) return cascade.state.key;

@@ -35,13 +35,13 @@ export function isConfirmedAlert(alert: Pick<Alert, "heldBy">): boolean {
 
 /** Whether what is known of a service at the moment confirms a finding. */
 export function confirmationGate(
-  place: string,
+  key: string,
   confirmations: ServiceConfirmations,
   signals: readonly ConfirmingSignal[],
   nowMs: number,
 ): GateResult {
   const isSeconded = signals.some(({ family: other, atMs }) => !needsConfirmation(other) && nowMs - atMs <= SIGNAL_MS);
-  return holds(CONFIRMATION_GATE, isSeconded || areTogether(signals, nowMs) || confirmations.isConfirmed(place, nowMs));
+  return holds(CONFIRMATION_GATE, isSeconded || areTogether(signals, nowMs) || confirmations.isConfirmed(key, nowMs));
 }
 
 /** Whether several metrics are far out and go on so, of which one has done so for longer than an odd value is open. */

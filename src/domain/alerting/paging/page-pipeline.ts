@@ -107,8 +107,8 @@ export function decideFire(finding: Finding, sources: PagingSources, memory: Pag
 }
 
 /** Open findings of the service whose tier the ensemble raises only now, the strongest first. */
-function corroborated({ finding, memory, place, openFindings }: AskedCase): Finding[] {
-  const signals = memory.signals(place);
+function corroborated({ finding, memory, place: key, openFindings }: AskedCase): Finding[] {
+  const signals = memory.signals(key);
   const found = signals.flatMap((signal) => {
     const isDue = !signal.isRaised && signal.anomalyId !== finding.anomalyId && isCorroborated(signal, signals);
     const open = isDue ? openFindings(signal.anomalyId) : undefined;
@@ -127,13 +127,13 @@ function decideRaised(of: AskedCase): FireOutcome[] {
   return passesFindingGates(of) ? [decideTier(of)] : [];
 }
 
-function caseOf(given: Finding, sources: PagingSources, memory: PagingMemory, openFindings: OpenFindings): AskedCase {
-  const finding = given.alertId === null ? given : { ...given, alertId: memory.current(given.alertId)?.state.id ?? given.alertId };
+function caseOf(input: Finding, sources: PagingSources, memory: PagingMemory, openFindings: OpenFindings): AskedCase {
+  const finding = input.alertId === null ? input : { ...input, alertId: memory.current(input.alertId)?.state.id ?? input.alertId };
   const family = familyOfDetector(finding.detector);
   const settings = sources.settingsOf(finding.tenant, finding.serviceId, finding.metricName);
-  const place = placeText(finding);
-  const rca = finding.kind === "opened" && finding.serviceId !== DRILL_SERVICE ? rcaGate(finding, place, settings, memory) : null;
-  return { finding, family, settings, sources, gates: [], memory, openFindings, place, score: anomalyScore(finding.z), rca };
+  const key = placeText(finding);
+  const rca = finding.kind === "opened" && finding.serviceId !== DRILL_SERVICE ? rcaGate(finding, key, settings, memory) : null;
+  return { finding, family, settings, sources, gates: [], memory, openFindings, place: key, score: anomalyScore(finding.z), rca };
 }
 
 /** Tier of a finding that has passed its own gates. */
@@ -235,23 +235,23 @@ function confirmationOfAny(
   nowMs: number,
 ): GateResult {
   const isConfirmed = services.some((serviceId) => {
-    const place = placeText({ tenant, environment, serviceId });
-    return confirmationGate(place, confirmations, memory.signals(place), nowMs).passed;
+    const key = placeText({ tenant, environment, serviceId });
+    return confirmationGate(key, confirmations, memory.signals(key), nowMs).passed;
   });
   return holds(CONFIRMATION_GATE, isConfirmed);
 }
 
 /** Analysis is due for every new anomaly outside the cooldown of its pair, whether it pages or not. */
-function rcaGate({ metricName, atMs }: Finding, place: string, settings: WatchdogSettings, memory: PagingMemory): GateResult {
-  const gate = rcaCooldownGate(memory.rcaDueMs(place, metricName), atMs, settings.rcaCooldownMinutes);
-  if (gate.passed) memory.rcaIsDue(place, metricName, atMs);
+function rcaGate({ metricName, atMs }: Finding, key: string, settings: WatchdogSettings, memory: PagingMemory): GateResult {
+  const gate = rcaCooldownGate(memory.rcaDueMs(key, metricName), atMs, settings.rcaCooldownMinutes);
+  if (gate.passed) memory.rcaIsDue(key, metricName, atMs);
   return gate;
 }
 
 /** What the ensemble makes of a tier. Only what has come this far corroborates others. */
 function ensembleOf(of: AskedCase): (tier: Tier) => EnsembleVerdict {
-  const { memory, place } = of;
-  const [own, others] = [signalOf(of, false), memory.signals(place)];
+  const { memory, place: key } = of;
+  const [own, others] = [signalOf(of, false), memory.signals(key)];
   return (tier) => ensembleTier(tier, own, others);
 }
 
@@ -261,19 +261,19 @@ function severityNow(finding: Finding): Tier {
 
 /** A single detector holds nothing back: the gate is reported where it has raised the severity. What was raised once stays so, whatever is remembered by then. */
 function severityWith(of: AskedCase, ensemble: (tier: Tier) => EnsembleVerdict): Tier {
-  const { finding, memory, place, gates } = of;
+  const { finding, memory, place: key, gates } = of;
   const tier = severityNow(finding);
   const raised = ensemble(tier);
-  if (raised.gate.passed) memory.addSignal(place, signalOf(of, true));
+  if (raised.gate.passed) memory.addSignal(key, signalOf(of, true));
   if (raised.tier !== tier) gates.push(raised.gate);
   const { kind, tierBefore } = finding;
   return kind === "raised" && tierBefore !== null && RANK[tierBefore] > RANK[raised.tier] ? tierBefore : raised.tier;
 }
 
 /** As the ensemble remembers the finding, from when it fired on: an anomaly that opened again has fired then. */
-function signalOf({ finding, family, memory, place }: AskedCase, isRaised: boolean): FiredSignal {
+function signalOf({ finding, family, memory, place: key }: AskedCase, isRaised: boolean): FiredSignal {
   const { kind, anomalyId, metricName, firedAtMs } = finding;
-  const known = kind === "raised" ? memory.signals(place).find((signal) => signal.anomalyId === anomalyId) : undefined;
+  const known = kind === "raised" ? memory.signals(key).find((signal) => signal.anomalyId === anomalyId) : undefined;
   const isRaisedNow = isRaised || known?.isRaised === true;
   return { family, metricName, anomalyId, atMs: known?.atMs ?? firedAtMs, isRaised: isRaisedNow, farOutFromMs: farOutFrom(finding) };
 }

@@ -50,12 +50,12 @@ export class PagingMemory {
   /** Alerts by state, of a base alone: a memory over it is made for every transaction, and goes through the few that it has changed. */
   readonly #byState: AlertsByState | undefined;
 
-  readonly #kept: ((before: Alert | undefined, after: Alert) => void) | undefined;
+  readonly #retained: ((before: Alert | undefined, after: Alert) => void) | undefined;
 
   /** `rules` are those of the base where there is one; `kept` hears of each change. */
-  constructor(base?: PagingMemory, rules?: InhibitionRules, kept?: (before: Alert | undefined, after: Alert) => void) {
+  constructor(base?: PagingMemory, rules?: InhibitionRules, retained?: (before: Alert | undefined, after: Alert) => void) {
     this.#base = base;
-    this.#kept = kept;
+    this.#retained = retained;
     this.#byState = base === undefined ? new AlertsByState() : undefined;
     this.ruleInhibitors = new InhibitorIndex(base?.ruleInhibitors, rules);
     this.jumps = new JumpIndex(base?.jumps);
@@ -109,8 +109,8 @@ export class PagingMemory {
 
   /** Whether anybody was told since of something in the environment of a finding. */
   isToldSince({ tenant, environment }: { readonly tenant: string; readonly environment: string }, sinceMs: number): boolean {
-    const place = placeText({ tenant, environment, serviceId: "" });
-    return this.#toldAt(place) > sinceMs;
+    const key = placeText({ tenant, environment, serviceId: "" });
+    return this.#toldAt(key) > sinceMs;
   }
 
   /** Whether anybody was told since of a group of services in that environment, or one has grown that people know of. */
@@ -140,7 +140,7 @@ export class PagingMemory {
 
   keep(alert: Alert): void {
     const { id, key } = alert.state;
-    this.#kept?.(this.alert(id), alert);
+    this.#retained?.(this.alert(id), alert);
     this.#alerts.set(id, alert);
     this.ruleInhibitors.put(alert);
     this.jumps.put(alert);
@@ -176,40 +176,40 @@ export class PagingMemory {
   }
 
   /** The firing cascade or group that a service is a member of; `place` is its `placeText`, here and below. */
-  cascadeOf(place: string): Alert | undefined {
-    const id = this.#cascadeId(place);
+  cascadeOf(key: string): Alert | undefined {
+    const id = this.#cascadeId(key);
     const alert = id === undefined ? undefined : this.alert(id);
     return alert !== undefined && isFiring(alert) ? alert : undefined;
   }
 
   /** Signals that fired on a service last, of each detector and metric; the oldest first. */
-  signals(place: string): readonly FiredSignal[] {
-    return this.#signalsOf(place);
+  signals(key: string): readonly FiredSignal[] {
+    return this.#signalsOf(key);
   }
 
   /** Remembers a signal in place of that of its detector and metric, if that has not fired later. */
-  addSignal(place: string, signal: FiredSignal): void {
-    const known = this.#signalsOf(place);
+  addSignal(key: string, signal: FiredSignal): void {
+    const known = this.#signalsOf(key);
     const isOfSource = (other: FiredSignal) =>
       sourceOf(other) === sourceOf(signal) && baseNameOf(other.metricName) === baseNameOf(signal.metricName);
     if (known.some((other) => isOfSource(other) && other.atMs > signal.atMs)) return;
     const fired = [...known.filter((other) => !isOfSource(other)), signal].sort((a, b) => a.atMs - b.atMs);
-    putLast(this.#signals, place, fired.slice(-SIGNALS_PER_SERVICE_MAX), SIGNAL_SERVICES_MAX);
+    putLast(this.#signals, key, fired.slice(-SIGNALS_PER_SERVICE_MAX), SIGNAL_SERVICES_MAX);
   }
 
   /** Remembers that an anomaly of a service has ended. */
-  endSignal(place: string, anomalyId: string): void {
-    const signal = this.#signalsOf(place).find((known) => known.anomalyId === anomalyId && known.farOutFromMs !== null);
-    if (signal !== undefined) this.addSignal(place, { ...signal, farOutFromMs: null });
+  endSignal(key: string, anomalyId: string): void {
+    const signal = this.#signalsOf(key).find((known) => known.anomalyId === anomalyId && known.farOutFromMs !== null);
+    if (signal !== undefined) this.addSignal(key, { ...signal, farOutFromMs: null });
   }
 
   /** When analysis of a pair was last due; null where it was not for as long as is remembered. */
-  rcaDueMs(place: string, metricName: string): number | null {
-    return this.#rcaOf(pairText(place, metricName));
+  rcaDueMs(key: string, metricName: string): number | null {
+    return this.#rcaOf(pairText(key, metricName));
   }
 
-  rcaIsDue(place: string, metricName: string, atMs: number): void {
-    putLast(this.#rcaMs, pairText(place, metricName), atMs, RCA_PAIRS_MAX);
+  rcaIsDue(key: string, metricName: string, atMs: number): void {
+    putLast(this.#rcaMs, pairText(key, metricName), atMs, RCA_PAIRS_MAX);
   }
 
   /** Takes over what a memory over this one has changed. */
@@ -224,30 +224,30 @@ export class PagingMemory {
     const { tenant, environment, family } = state.key;
     const { pagedMs } = state.flap;
     if (pages === 0 || pagedMs === null || OWN_IDENTITY.has(family)) return;
-    const place = placeText({ tenant, environment, serviceId: "" });
-    if (pagedMs > this.#toldAt(place)) putLast(this.#toldMs, place, pagedMs, SIGNAL_SERVICES_MAX);
+    const key = placeText({ tenant, environment, serviceId: "" });
+    if (pagedMs > this.#toldAt(key)) putLast(this.#toldMs, key, pagedMs, SIGNAL_SERVICES_MAX);
     const changedMs = services.length > 0 && alert.heldBy === null && state.resolvedAtMs === null ? (history.at(-1)?.atMs ?? pagedMs) : 0;
-    if (changedMs > this.#groupAt(place)) putLast(this.#groupsMs, place, changedMs, SIGNAL_SERVICES_MAX);
+    if (changedMs > this.#groupAt(key)) putLast(this.#groupsMs, key, changedMs, SIGNAL_SERVICES_MAX);
   }
 
   #groupAt(scope: string): number {
     return this.#groupsMs.get(scope) ?? (this.#base === undefined ? Number.NEGATIVE_INFINITY : this.#base.#groupAt(scope));
   }
 
-  #toldAt(place: string): number {
-    return this.#toldMs.get(place) ?? (this.#base === undefined ? Number.NEGATIVE_INFINITY : this.#base.#toldAt(place));
+  #toldAt(key: string): number {
+    return this.#toldMs.get(key) ?? (this.#base === undefined ? Number.NEGATIVE_INFINITY : this.#base.#toldAt(key));
   }
 
   #newestId(text: string): string | undefined {
     return this.#newest.get(text) ?? (this.#base === undefined ? undefined : this.#base.#newestId(text));
   }
 
-  #cascadeId(place: string): string | undefined {
-    return this.#cascades.get(place) ?? (this.#base === undefined ? undefined : this.#base.#cascadeId(place));
+  #cascadeId(key: string): string | undefined {
+    return this.#cascades.get(key) ?? (this.#base === undefined ? undefined : this.#base.#cascadeId(key));
   }
 
-  #signalsOf(place: string): readonly FiredSignal[] {
-    return this.#signals.get(place) ?? (this.#base === undefined ? [] : this.#base.#signalsOf(place));
+  #signalsOf(key: string): readonly FiredSignal[] {
+    return this.#signals.get(key) ?? (this.#base === undefined ? [] : this.#base.#signalsOf(key));
   }
 
   #rcaOf(pair: string): number | null {
@@ -276,6 +276,6 @@ function identityOf({ state: { key }, labels }: Alert): AlertKey {
   return fingerprint === undefined ? key : { ...key, fingerprint };
 }
 
-function pairText(place: string, metricName: string): string {
-  return `${place.length} ${place}${metricName}`;
+function pairText(key: string, metricName: string): string {
+  return `${key.length} ${key}${metricName}`;
 }

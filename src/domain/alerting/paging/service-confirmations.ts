@@ -24,13 +24,13 @@ export class ServiceConfirmations {
   take(pair: ConfirmedPair, atMs: number): void {
     const { metricName, isAlone, side, direction } = pair;
     if (side !== 0 && !directionGate(side, metricName, direction).passed) return;
-    const place = placeText(pair);
+    const key = placeText(pair);
     const source = sourceOf({ family: "metric", metricName, atMs });
-    const before = this.#newer(place, atMs);
+    const before = this.#newer(key, atMs);
     const aloneMs = isAlone ? atMs : (before.find((other) => other.source === source)?.aloneMs ?? 0);
     const others = before.filter((other) => other.source !== source);
-    this.#services.delete(place);
-    this.#services.set(place, [...others, { source, atMs, aloneMs }].slice(-CONFIRMATIONS_PER_SERVICE_MAX));
+    this.#services.delete(key);
+    this.#services.set(key, [...others, { source, atMs, aloneMs }].slice(-CONFIRMATIONS_PER_SERVICE_MAX));
     if (this.#services.size <= SIGNAL_SERVICES_MAX) return;
     for (const longest of this.#services.keys()) {
       this.#services.delete(longest);
@@ -39,13 +39,13 @@ export class ServiceConfirmations {
   }
 
   /** Whether a metric of the service departs lastingly by itself, or two of them together. */
-  isConfirmed(place: string, nowMs: number): boolean {
-    const confirmed = this.#newer(place, nowMs);
+  isConfirmed(key: string, nowMs: number): boolean {
+    const confirmed = this.#newer(key, nowMs);
     return confirmed.length >= SHARING_MIN || confirmed.some(({ aloneMs }) => nowMs - aloneMs <= CONFIRMED_MS);
   }
 
-  #newer(place: string, nowMs: number): readonly Confirmed[] {
-    const confirmed = this.#services.get(place);
+  #newer(key: string, nowMs: number): readonly Confirmed[] {
+    const confirmed = this.#services.get(key);
     return confirmed === undefined ? [] : confirmed.filter(({ atMs }) => nowMs - atMs <= CONFIRMED_MS);
   }
 }

@@ -1,5 +1,5 @@
 // Alerts whose page waits for a group, the first that waits first: a step of the coordinator asks when the next is due, and never goes through those that are not.
-import { firstPlace } from "../../../core/collections/sorted-search.ts";
+import { firstIndex } from "../../../core/collections/sorted-search.ts";
 import type { Alert } from "./alert.ts";
 import { GROUP_GATE } from "./group-wait.ts";
 
@@ -59,7 +59,7 @@ export class WaitingAlerts {
 
   /** The first place whose entry does not come before this one. */
   #lowerBound(entry: Entry): number {
-    return firstPlace(0, this.#order.length, (place) => comesBefore(this.#order[place] as Entry, entry));
+    return firstIndex(0, this.#order.length, (index) => comesBefore(this.#order[index] as Entry, entry));
   }
 }
 

@@ -209,10 +209,10 @@ function automatonOf(rows: readonly number[][], starts: Int32Array): Automaton {
     for (const [characterClass, after] of merged.entries()) cells[number * width + after] = (row[characterClass] as number) * width;
     cells[number * width + count] = row[starts.length] as number;
   }
-  const isStart = (place: number): boolean => place === 0 || merged[place] !== merged[place - 1];
+  const isStart = (index: number): boolean => index === 0 || merged[index] !== merged[index - 1];
   const classes = new CharacterClasses(
-    starts.filter((_, place) => isStart(place)),
-    merged.filter((_, place) => isStart(place)),
+    starts.filter((_, index) => isStart(index)),
+    merged.filter((_, index) => isStart(index)),
   );
   return new Automaton(cells, count, classes);
 }

@@ -27,10 +27,10 @@ export class CharacterClasses {
       const isEven = next === starts.length || (starts[next] as number) >= first + PAGE;
       const content = isEven ? [classes[next - 1] as number] : Array.from({ length: PAGE }, (_, i) => this.#search(first + i));
       const text = content.join();
-      const place = known.get(text) ?? paged.length;
-      if (place === paged.length) paged.push(...(isEven ? new Array<number>(PAGE).fill(content[0] as number) : content));
-      known.set(text, place);
-      this.#pages[page] = place;
+      const index = known.get(text) ?? paged.length;
+      if (index === paged.length) paged.push(...(isEven ? new Array<number>(PAGE).fill(content[0] as number) : content));
+      known.set(text, index);
+      this.#pages[page] = index;
     }
     this.#paged = Uint16Array.from(paged);
     this.latin1 = Uint16Array.from({ length: LATIN1 }, (_, character) => this.#onPage(character));

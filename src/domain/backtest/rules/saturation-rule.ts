@@ -105,8 +105,8 @@ function tell(watched: WatchedUnit, found: FoundFinding, nowMs: number): Episode
 function feed({ unit, series, fed }: WatchedUnit, nowMs: number): number | undefined {
   let newestMs = Number.NEGATIVE_INFINITY;
   const sums = new Map<number, { sum: number; count: number }>();
-  for (const [place, { series: of }] of unit.streams.entries()) {
-    let at = fed[place] as number;
+  for (const [index, { series: of }] of unit.streams.entries()) {
+    let at = fed[index] as number;
     for (; at < of.times.length && (of.times[at] as number) <= nowMs; at++) {
       const [time, value] = [of.times[at] as number, of.values[at] as number];
       newestMs = Math.max(newestMs, time);
@@ -119,7 +119,7 @@ function feed({ unit, series, fed }: WatchedUnit, nowMs: number): number | undef
         mean.count++;
       }
     }
-    fed[place] = at;
+    fed[index] = at;
   }
   for (const [minute, { sum, count }] of [...sums].sort(([a], [b]) => a - b)) series.observe(minute * MINUTE_MS, sum / count);
   return Number.isFinite(newestMs) ? newestMs : undefined;

@@ -9,7 +9,7 @@ import { SilentTenants } from "../../detection/service/silent-tenants.ts";
 import { DETECTOR_STALE } from "../../detection/service/stale-finding.ts";
 import { serviceKey } from "../../series/stream-identity.ts";
 import type { BacktestSeries } from "../history.ts";
-import { placeAfter } from "../request-counts.ts";
+import { indexAfter } from "../request-counts.ts";
 import { servicesOf } from "../service-frames.ts";
 import type { PlacedSeries } from "../timed-frames.ts";
 import type { BacktestRule, RuleCycle } from "./rule.ts";
@@ -86,17 +86,17 @@ export class StaleRule implements BacktestRule {
   #feed({ streams, passed, rhythm }: WatchedService, nowMs: number): void {
     let newest = -1;
     let newestMs = Number.NEGATIVE_INFINITY;
-    for (const [place, { times }] of streams.entries()) {
-      let count = passed[place] as number;
+    for (const [index, { times }] of streams.entries()) {
+      let count = passed[index] as number;
       while (count < times.length && (times[count] as number) <= nowMs) count++;
-      passed[place] = count;
+      passed[index] = count;
       const lastMs = count === 0 ? Number.NEGATIVE_INFINITY : (times[count - 1] as number);
-      if (lastMs > newestMs) [newest, newestMs] = [place, lastMs];
+      if (lastMs > newestMs) [newest, newestMs] = [index, lastMs];
     }
     if (newest < 0 || newestMs <= rhythm.lastSeenMs) return;
     const { times } = streams[newest] as BacktestSeries;
     const count = passed[newest] as number;
-    const from = Number.isNaN(rhythm.lastSeenMs) ? 0 : placeAfter(times, rhythm.lastSeenMs);
+    const from = Number.isNaN(rhythm.lastSeenMs) ? 0 : indexAfter(times, rhythm.lastSeenMs);
     for (let at = Math.max(from, count - RING_VALUES); at < count; at++) rhythm.observe(times[at] as number);
   }
 

@@ -14,7 +14,7 @@ import type { PairVerdict } from "../../detection/pair/pair-finding.ts";
 import { type PairSurroundings, Z_THRESHOLD_DEFAULT } from "../../detection/pair/pair-surroundings.ts";
 import { groupWithPending } from "../../detection/rolling/observation-groups.ts";
 import { perUsualInterval, restartedValue } from "../../detection/rolling/usual-deltas.ts";
-import { INTERVAL_WORDS, UsualInterval } from "../../detection/rolling/usual-interval.ts";
+import { INTERVAL_LENGTH, UsualInterval } from "../../detection/rolling/usual-interval.ts";
 import type { OffsetMs } from "../../detection/seasonal/time-zone-hours.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 import { isOfCounts } from "../../series/classification.ts";
@@ -45,7 +45,7 @@ export class PairTrack {
   readonly #delayMs: number;
   readonly #isCounter: boolean;
   readonly #isOfCounts: boolean;
-  readonly #interval = new UsualInterval(new Float64Array(INTERVAL_WORDS));
+  readonly #interval = new UsualInterval(new Float64Array(INTERVAL_LENGTH));
   /** The first value that no observation has taken, and the first that no cycle has seen. */
   #from = 0;
   #end = 0;
@@ -118,11 +118,11 @@ export class PairTrack {
   }
 
   /** Report at once, when the value at a place has come, on a side; cycles before it have been visited. */
-  reportsNow(place: number, side: 1 | -1): LongBaselineSays {
-    const around = this.#aroundAt(this.#series.times[place] as number);
+  reportsNow(index: number, side: 1 | -1): LongBaselineSays {
+    const around = this.#aroundAt(this.#series.times[index] as number);
     const known = { values: this.findings.detector.count, streams: around.streams, evidence: undefined };
     if (this.#delayMs > 0) return known;
-    const { groups: count, pending } = this.#group(place + 1);
+    const { groups: count, pending } = this.#group(index + 1);
     if (count === 0 && pending === undefined) return known;
     const evidence = this.findings.foresee({ times: this.#times, values: this.#values, count, pending }, around, side);
     return { ...known, evidence, reach: evidence === undefined ? reachOf(this.findings.detector, side, around) : undefined };

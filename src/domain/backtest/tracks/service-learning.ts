@@ -42,8 +42,8 @@ export class ServiceLearning {
   /** Has vectors kept of what is older than one training looks back on, as trainings before the beginning would have. */
   async learnBefore(firstMs: number): Promise<void> {
     this.#dueMs = firstMs;
-    const { kept } = this.#options;
-    this.#rows = kept && trainingRowsBefore(kept, this.#history.aggregations.length, firstMs);
+    const { kept: retained } = this.#options;
+    this.#rows = retained && trainingRowsBefore(retained, this.#history.aggregations.length, firstMs);
     const oldestMs = this.#history.streams.reduce((least, { times }) => Math.min(least, times[0] ?? firstMs), firstMs);
     for (let atMs = oldestMs + this.#historyMs; atMs < firstMs && this.#options.mayTrain(); atMs += this.#historyMs)
       await this.#train(atMs);

@@ -16,7 +16,7 @@ export interface Training {
 export class ServiceTrack {
   readonly #place: ServiceEpisodeScope;
   readonly #columns: NamedColumns;
-  #words: Float64Array<ArrayBuffer> | undefined;
+  #floats: Float64Array<ArrayBuffer> | undefined;
   #detector: ServiceDetector | undefined;
   #training: Training = { rows: 0, trainedMs: 0 };
   #peakZ = 0;
@@ -37,11 +37,11 @@ export class ServiceTrack {
   take(model: Uint8Array<ArrayBuffer>, state: Float64Array<ArrayBuffer>, training: Training): void {
     const decoded = decodeServiceModel(model);
     if (decoded === undefined) throw new Error("a model that was just trained does not decode");
-    const before = this.#words;
-    if (before === undefined || this.#detector?.model.leavesRest !== decoded.leavesRest) this.#words = state;
-    if (before !== undefined && this.#words === state) carryAlert(before, state);
-    changeModel(this.#words as Float64Array);
-    this.#detector = new ServiceDetector(this.#columns.names.length, this.#words, decoded, this.#columns);
+    const before = this.#floats;
+    if (before === undefined || this.#detector?.model.leavesRest !== decoded.leavesRest) this.#floats = state;
+    if (before !== undefined && this.#floats === state) carryAlert(before, state);
+    changeModel(this.#floats as Float64Array);
+    this.#detector = new ServiceDetector(this.#columns.names.length, this.#floats, decoded, this.#columns);
     this.#training = training;
   }
 

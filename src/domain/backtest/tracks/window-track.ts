@@ -50,29 +50,29 @@ export class WindowTrack {
   }
 
   /** Takes the value at a place; places come in order. `longBaseline` tells what that says of it at once. */
-  observe(place: number, longBaseline?: EpisodeContext["longBaseline"]): EpisodeFrame[] {
+  observe(index: number, longBaseline?: EpisodeContext["longBaseline"]): EpisodeFrame[] {
     const { times, restarts } = this.#series;
-    this.#threshold = this.#ageing?.at(times[place] as number) ?? this.#threshold;
-    if (restarts?.has(times[place] as number)) this.#oracle.restart(times[place] as number);
-    const events = this.#oracle.apply(times[place] as number, this.#valueAt(place));
-    return events.filter(({ kind }) => REPORTED.has(kind)).flatMap((event) => this.#frame(event, place, longBaseline) ?? []);
+    this.#threshold = this.#ageing?.at(times[index] as number) ?? this.#threshold;
+    if (restarts?.has(times[index] as number)) this.#oracle.restart(times[index] as number);
+    const events = this.#oracle.apply(times[index] as number, this.#valueAt(index));
+    return events.filter(({ kind }) => REPORTED.has(kind)).flatMap((event) => this.#frame(event, index, longBaseline) ?? []);
   }
 
   /** As it is scored: a delta of a counter counts for the time that it took. */
-  #valueAt(place: number): number {
+  #valueAt(index: number): number {
     const { times, values, flags } = this.#series;
-    const value = values[place] as number;
-    if ((flags & FLAG_COUNTER) === 0 || place === 0) return value;
-    const elapsedMs = (times[place] as number) - (times[place - 1] as number);
+    const value = values[index] as number;
+    if ((flags & FLAG_COUNTER) === 0 || index === 0) return value;
+    const elapsedMs = (times[index] as number) - (times[index - 1] as number);
     const usualMs = this.#oracle.usualInterval;
     return isIrregular(elapsedMs, usualMs) ? value * (usualMs / elapsedMs) : value;
   }
 
-  #frame(event: OracleEvent, place: number, longBaseline: EpisodeContext["longBaseline"]): EpisodeFrame | undefined {
+  #frame(event: OracleEvent, index: number, longBaseline: EpisodeContext["longBaseline"]): EpisodeFrame | undefined {
     const { window, samplesMin, confirmation, direction } = this.#options;
     const { name, flags, times, values } = this.#series;
-    const first = Math.max(0, place - Math.min(window, WINDOW_MAX));
-    const ageSeconds = place > first ? ((times[place] as number) - (times[first] as number)) / 1000 : 0;
+    const first = Math.max(0, index - Math.min(window, WINDOW_MAX));
+    const ageSeconds = index > first ? ((times[index] as number) - (times[first] as number)) / 1000 : 0;
     const packed = episodeFrame(shardEvent(event), {
       identity: Buffer.from(identityText(name)),
       hash: this.#hash,
@@ -82,7 +82,7 @@ export class WindowTrack {
       direction: () => direction,
       samplesMin,
       confirmation,
-      baseline: () => ({ values: values.slice(first, place), ageSeconds }),
+      baseline: () => ({ values: values.slice(first, index), ageSeconds }),
       hashText: (text) => Buffer.from(hash128(text), "hex"),
       ...(longBaseline !== undefined && { longBaseline }),
     });

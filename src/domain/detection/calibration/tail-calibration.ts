@@ -35,7 +35,7 @@ export function fitParetoTail(excesses: ArrayLike<number>): ParetoTail {
 }
 
 /** Numbers of a calibration: threshold, shape, scale, log of the tail's share, then values at equal steps of probability up to the threshold. */
-export const CALIBRATION_WORDS = 4 + KNOTS;
+export const CALIBRATION_LENGTH = 4 + KNOTS;
 const THRESHOLD = 0;
 const SHAPE = 1;
 const SCALE = 2;
@@ -49,9 +49,9 @@ export class TailCalibration {
   readonly #knots: Float64Array;
 
   /** Over CALIBRATION_WORDS numbers that `fit` has made. */
-  constructor(words: Float64Array) {
-    this.words = words;
-    this.#knots = words.subarray(FIRST_KNOT);
+  constructor(floats: Float64Array) {
+    this.words = floats;
+    this.#knots = floats.subarray(FIRST_KNOT);
   }
 
   /** `history` must hold at least one value. */
@@ -88,7 +88,7 @@ export class TailCalibration {
       else high = middle;
     }
     const width = (this.#knots[high] as number) - (this.#knots[low] as number);
-    const place = width > 0 ? low + (value - (this.#knots[low] as number)) / width : high;
-    return Math.log1p((place / (KNOTS - 1)) * Math.expm1(this.words[LOG_SHARE] as number));
+    const index = width > 0 ? low + (value - (this.#knots[low] as number)) / width : high;
+    return Math.log1p((index / (KNOTS - 1)) * Math.expm1(this.words[LOG_SHARE] as number));
   }
 }

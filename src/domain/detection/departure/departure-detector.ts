@@ -6,11 +6,11 @@ import { SD_PER_MEAN_DEVIATION } from "../robust.ts";
 import { RECENT_VALUES } from "../rolling/recent-values.ts";
 import { areFewByChance, countSd, NOTHING, ONE_EVENT_SD } from "./counted-values.ts";
 import { FarOnsets } from "./far-onsets.ts";
-import { type Departure, KNOWN_DEPARTURES_WORDS, KnownDepartures, type KnownReason, MORE_DEPARTURES_WORDS } from "./known-departures.ts";
-import { LEARNED_SEASON_WORDS, LearnedSeason } from "./learned-season.ts";
-import { LOCAL_LEVELS_WORDS, LocalLevels, mix } from "./local-levels.ts";
+import { type Departure, KNOWN_DEPARTURES_LENGTH, KnownDepartures, type KnownReason, MORE_DEPARTURES_LENGTH } from "./known-departures.ts";
+import { LEARNED_SEASON_LENGTH, LearnedSeason } from "./learned-season.ts";
+import { LOCAL_LEVELS_LENGTH, LocalLevels, mix } from "./local-levels.ts";
 import { hasLasted, hasShownLevel, hasStayed, isTaken } from "./new-level.ts";
-import { OWN_TAIL_WORDS } from "./own-tail.ts";
+import { OWN_TAIL_LENGTH } from "./own-tail.ts";
 import { OwnTails } from "./own-tails.ts";
 import { barOfOne, pagesPerValue, shareOfOne } from "./page-budget.ts";
 import { PAIRED_SEASONS_DOUBLES, PairedSeasons } from "./paired-seasons.ts";
@@ -53,23 +53,23 @@ const SIDE = 14;
 const BUSY = 15;
 const KNOWN_UNTIL = 16; // one that is no news may last until then
 const ONSETS = 18;
-const HEAD_WORDS = 20;
+const HEAD_LENGTH = 20;
 const [AT_REST, DEPARTED, KNOWN] = [0, 1, 2] as const; // what is known is as the series does: it is no news
 
 /** Numbers of state. */
-export const DEPARTURE_DETECTOR_WORDS =
-  HEAD_WORDS + LOCAL_LEVELS_WORDS + LEARNED_SEASON_WORDS + KNOWN_DEPARTURES_WORDS + 2 * OWN_TAIL_WORDS;
+export const DEPARTURE_DETECTOR_LENGTH =
+  HEAD_LENGTH + LOCAL_LEVELS_LENGTH + LEARNED_SEASON_LENGTH + KNOWN_DEPARTURES_LENGTH + 2 * OWN_TAIL_LENGTH;
 /** Numbers of its second part, which came later. */
-export const MORE_DEPARTURE_DETECTOR_WORDS = MORE_DEPARTURES_WORDS + 2 + PAIRED_SEASONS_DOUBLES;
+export const MORE_DEPARTURE_DETECTOR_LENGTH = MORE_DEPARTURES_LENGTH + 2 + PAIRED_SEASONS_DOUBLES;
 /** Of these, what pairs had before two periods at once were known. */
-export const FORMER_MORE_DEPARTURE_DETECTOR_WORDS = MORE_DEPARTURES_WORDS + 2;
+export const FORMER_MORE_DEPARTURE_DETECTOR_LENGTH = MORE_DEPARTURES_LENGTH + 2;
 /** Of what waits: the side to which the newest value lies so far that the next one decides, and the furthest of the values in a row that are far out, signed; 0 for none. */
 const [WAITING_SIDE, FAR_PEAK] = [0, 1] as const;
 const NOTHING_YET = { intervalMs: HOUR_MS, localMs: 0, caution: 1, streams: 1, counts: 0 };
 
 /** Departures of one pair over caller-owned state of DEPARTURE_DETECTOR_WORDS and MORE_DEPARTURE_DETECTOR_WORDS numbers, all 0 at the start. The fields report the newest value. */
 export class DepartureDetector {
-  readonly #words: Float64Array;
+  readonly #floats: Float64Array;
   readonly #waits: Float64Array;
   readonly #levels: LocalLevels;
   readonly #steps: ValueSteps;
@@ -104,26 +104,26 @@ export class DepartureDetector {
   known: KnownReason | null = null;
   #newest: Pick<ValueMoment, "intervalMs" | "localMs" | "caution" | "streams" | "counts"> = NOTHING_YET;
 
-  constructor(words: Float64Array, more: Float64Array) {
-    this.#words = words;
-    this.#waits = more.subarray(MORE_DEPARTURES_WORDS, FORMER_MORE_DEPARTURE_DETECTOR_WORDS);
-    this.#paired = new PairedSeasons(more.subarray(FORMER_MORE_DEPARTURE_DETECTOR_WORDS));
+  constructor(floats: Float64Array, more: Float64Array) {
+    this.#floats = floats;
+    this.#waits = more.subarray(MORE_DEPARTURES_LENGTH, FORMER_MORE_DEPARTURE_DETECTOR_LENGTH);
+    this.#paired = new PairedSeasons(more.subarray(FORMER_MORE_DEPARTURE_DETECTOR_LENGTH));
     let used = 0;
     const take = (count: number): Float64Array => {
       used += count;
-      return words.subarray(used - count, used);
+      return floats.subarray(used - count, used);
     };
-    this.#steps = new ValueSteps(take(HEAD_WORDS));
-    this.#onsets = new FarOnsets(words.subarray(ONSETS, HEAD_WORDS));
-    this.#levels = new LocalLevels(take(LOCAL_LEVELS_WORDS));
-    this.#season = new LearnedSeason(take(LEARNED_SEASON_WORDS));
-    this.#known = new KnownDepartures(take(KNOWN_DEPARTURES_WORDS), more);
-    this.#tails = new OwnTails(take(OWN_TAIL_WORDS), take(OWN_TAIL_WORDS), this.#waits.subarray(FAR_PEAK, FAR_PEAK + 1));
+    this.#steps = new ValueSteps(take(HEAD_LENGTH));
+    this.#onsets = new FarOnsets(floats.subarray(ONSETS, HEAD_LENGTH));
+    this.#levels = new LocalLevels(take(LOCAL_LEVELS_LENGTH));
+    this.#season = new LearnedSeason(take(LEARNED_SEASON_LENGTH));
+    this.#known = new KnownDepartures(take(KNOWN_DEPARTURES_LENGTH), more);
+    this.#tails = new OwnTails(take(OWN_TAIL_LENGTH), take(OWN_TAIL_LENGTH), this.#waits.subarray(FAR_PEAK, FAR_PEAK + 1));
   }
 
   /** Whether a departure that was news goes on. */
   get isOpen(): boolean {
-    return this.#words[STATE] === DEPARTED;
+    return this.#floats[STATE] === DEPARTED;
   }
 
   /** Whether the newest value is so far out as single values depart where no tail asks for more. */
@@ -133,27 +133,27 @@ export class DepartureDetector {
 
   /** Whether no departure is on, news or not. */
   get isAtRest(): boolean {
-    return this.#words[STATE] === AT_REST;
+    return this.#floats[STATE] === AT_REST;
   }
 
   /** The series has no tail of its own yet: what departs of it is for its newest values together to say. */
   isYoung(intervalMs: number): boolean {
-    return isYoung(this.#words[COUNT] as number, intervalMs);
+    return isYoung(this.#floats[COUNT] as number, intervalMs);
   }
 
   /** Whether a habit is on that is over sooner than the hour: no level of its hour. */
   get isBrief(): boolean {
-    return this.#words[STATE] === KNOWN && (this.#words[KNOWN_UNTIL] as number) - (this.#words[STARTED] as number) <= BRIEF_MS_MAX;
+    return this.#floats[STATE] === KNOWN && (this.#floats[KNOWN_UNTIL] as number) - (this.#floats[STARTED] as number) <= BRIEF_MS_MAX;
   }
 
   /** When a departure to a side (0: any) was last on, news or not, or waited for its second value, or an hour's edge came; ms, 0 for never. */
   busyMs(side: -1 | 0 | 1): number {
-    return side * (this.#words[SIDE] as number) < 0 ? 0 : (this.#words[BUSY] as number);
+    return side * (this.#floats[SIDE] as number) < 0 ? 0 : (this.#floats[BUSY] as number);
   }
 
   /** Whether a departure with the newest value would be no news, or one that is none is on. */
   wouldBeKnown(value: number): boolean {
-    return this.#words[STATE] === KNOWN || this.#known.find(this.#departure(value, this.#newest)) !== null;
+    return this.#floats[STATE] === KNOWN || this.#known.find(this.#departure(value, this.#newest)) !== null;
   }
 
   /** Whether the newest values to a side are together as rare as one that departs. `before` gives the values, the newest first. */
@@ -170,12 +170,12 @@ export class DepartureDetector {
 
   /** Whether a value is what was usual before a departure that was on since then: values of that are no level which it has fallen from. */
   isWayBack(sinceMs: number, value: number): boolean {
-    return this.isAtRest && (this.#words[BUSY] as number) >= sinceMs && Math.abs(value - this.expected) < DEPARTURE_MIN * this.sd;
+    return this.isAtRest && (this.#floats[BUSY] as number) >= sinceMs && Math.abs(value - this.expected) < DEPARTURE_MIN * this.sd;
   }
 
   /** Judges a value by those before it, and takes it in. Times must not go back. */
   observe(timeMs: number, value: number, moment: ValueMoment): void {
-    const words = this.#words;
+    const floats = this.#floats;
     this.opened = false;
     this.accepted = undefined;
     this.known = null;
@@ -188,11 +188,11 @@ export class DepartureDetector {
     this.rejoins = moment.isBehindGap && !Number.isNaN(moment.hour) && this.isAtRest && this.evidence < 1;
     if (this.rejoins) this.#levels.rejoin(this.expected);
     const waits = this.#waitsForNext(moment);
-    if (words[STATE] !== AT_REST) this.#goOn(value, moment);
+    if (floats[STATE] !== AT_REST) this.#goOn(value, moment);
     else if (this.evidence >= 1 && !waits) this.#begin(timeMs, value, moment);
     const isAtEdge = this.#isEdge && this.countSd(value) > 0;
-    if (this.isAtRest && (waits || isAtEdge)) words[SIDE] = waits ? (this.#waits[WAITING_SIDE] as number) : 0;
-    if (!this.isAtRest || waits || isAtEdge) words[BUSY] = timeMs;
+    if (this.isAtRest && (waits || isAtEdge)) floats[SIDE] = waits ? (this.#waits[WAITING_SIDE] as number) : 0;
+    if (!this.isAtRest || waits || isAtEdge) floats[BUSY] = timeMs;
     this.#learn(timeMs, value, moment);
   }
 
@@ -232,7 +232,7 @@ export class DepartureDetector {
     this.settle(level, hour);
     this.#season.forget();
     this.#paired.forget();
-    this.#words[STATE] = AT_REST;
+    this.#floats[STATE] = AT_REST;
   }
 
   #measure(timeMs: number, value: number, moment: ValueMoment): void {
@@ -287,14 +287,14 @@ export class DepartureDetector {
   }
 
   #compare(value: number, expected: number, spread: number, finest = this.#steps.finest): void {
-    const words = this.#words;
+    const floats = this.#floats;
     this.expected = expected;
     const floor = Math.max(SD_RELATIVE_MIN * Math.abs(expected), SD_MIN, value > expected ? this.countSd(expected) : 0);
-    const own = Math.max(SD_PER_MEAN_DEVIATION * spread, LONG_SD_SHARE * Math.sqrt(words[LONG_VARIANCE] as number));
+    const own = Math.max(SD_PER_MEAN_DEVIATION * spread, LONG_SD_SHARE * Math.sqrt(floats[LONG_VARIANCE] as number));
     this.sd = Math.max(own, floor);
     this.#isStill = own <= floor;
     if (this.#steps.areWhole) this.sd = Math.max(this.sd, finest);
-    this.size = (words[COUNT] as number) < 5 ? 0 : (value - expected) / this.sd;
+    this.size = (floats[COUNT] as number) < 5 ? 0 : (value - expected) / this.sd;
   }
 
   /** The sd that values which are looked at together have at least: of whole numbers about nothing; 0 for others. */
@@ -328,7 +328,7 @@ export class DepartureDetector {
     // A habit that goes up from nothing goes on being one: the way back from an edge would be a fall to nothing.
     if (this.#isEdge && isFallToNothing(this.expected, value) && this.#known.find(this.#departure(value, moment))?.reason === "recurring")
       this.#isEdge = false;
-    if (this.#areFewByChance() || this.isSmallMove || this.#isEdge || (this.#words[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
+    if (this.#areFewByChance() || this.isSmallMove || this.#isEdge || (this.#floats[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
     else {
       if (size >= this.bar) this.bar = this.#together > 0 ? this.#together * this.bar : this.#barTo(this.size);
       this.evidence = size / this.bar;
@@ -339,18 +339,18 @@ export class DepartureDetector {
   /** Whether the newest value is of a few events where hardly any are usual, as many as come by chance. */
   #areFewByChance(): boolean {
     if (!this.#countsNothing) return false;
-    const seen = { counts: this.#newest.counts, values: this.#words[COUNT] as number, squares: this.#words[LONG_VARIANCE] as number };
+    const seen = { counts: this.#newest.counts, values: this.#floats[COUNT] as number, squares: this.#floats[LONG_VARIANCE] as number };
     return areFewByChance(Math.round(Math.abs(this.size) * this.sd * this.#counts), seen, this.#pageProbability);
   }
 
   #begin(timeMs: number, value: number, moment: ValueMoment): void {
-    const words = this.#words;
+    const floats = this.#floats;
     const of = this.#departure(value, moment);
     const isLenient = timeMs < moment.lenientUntilMs && this.evidence < LENIENT_BAR;
     const lastsMs = this.isYoung(moment.intervalMs) ? DAY_MS : isLenient ? moment.lenientUntilMs - timeMs : 0;
     const known = this.#known.find(of) ?? (lastsMs > 0 ? { reason: "expected" as const, lastsMs } : null);
     this.known = known?.reason ?? null;
-    words[KNOWN_UNTIL] = of.timeMs + (known?.lastsMs ?? 0);
+    floats[KNOWN_UNTIL] = of.timeMs + (known?.lastsMs ?? 0);
     this.opened = this.known === null;
     this.#set(of.timeMs, value, of, this.opened ? DEPARTED : KNOWN);
     if (this.known === "known_step" || this.known === "known_level") this.#end(value, true, moment);
@@ -358,16 +358,16 @@ export class DepartureDetector {
 
   /** Begins one with the newest value, which is none by itself: with those before it to that side, it is rarer than the one value that the bar is for. */
   beginLasting(timeMs: number, side: 1 | -1, value: number): void {
-    if (this.#words[STATE] !== AT_REST || Math.sign(this.size) !== side) return;
+    if (this.#floats[STATE] !== AT_REST || Math.sign(this.size) !== side) return;
     const of = this.#departure(value, this.#newest);
     const known = this.#known.find(of);
     if (known !== null && known.lastsMs === 0) return;
-    this.#words[KNOWN_UNTIL] = of.timeMs + (known?.lastsMs ?? 0);
+    this.#floats[KNOWN_UNTIL] = of.timeMs + (known?.lastsMs ?? 0);
     this.#set(of.timeMs, value, of, known === null ? DEPARTED : KNOWN);
     this.known = known?.reason ?? null;
     this.opened = known === null;
     this.bar = Math.min(this.bar, Math.abs(this.size));
-    this.#words[BUSY] = timeMs;
+    this.#floats[BUSY] = timeMs;
   }
 
   /** Begins a departure of a young series: its levels and spreads are from here on those of the values before it, which single odd ones among few have not moved. */
@@ -382,29 +382,29 @@ export class DepartureDetector {
     this.opened = true;
     this.#levels.restart(expected, sd / SD_PER_MEAN_DEVIATION);
     this.#waits.fill(0);
-    this.#words[LONG_VARIANCE] = sd * sd;
-    this.#words[BUSY] = timeMs;
+    this.#floats[LONG_VARIANCE] = sd * sd;
+    this.#floats[BUSY] = timeMs;
     this.#set(startedMs + this.#newest.localMs - timeMs, observed, { side, size, expected }, DEPARTED);
   }
 
   #set(startedMs: number, value: number, { side, size, expected }: Pick<Departure, "side" | "size" | "expected">, state: number): void {
-    const words = this.#words;
+    const floats = this.#floats;
     this.#tails.endRow();
-    words[STATE] = state;
-    words[NEAR] = 0;
-    words[VALUES] = 0;
-    words[STARTED] = startedMs;
-    words[PEAK] = size;
-    words[PEAK_VALUE] = Math.abs(value - expected);
-    words[FROM] = expected;
-    words[TO] = value;
-    words[SIDE] = side;
+    floats[STATE] = state;
+    floats[NEAR] = 0;
+    floats[VALUES] = 0;
+    floats[STARTED] = startedMs;
+    floats[PEAK] = size;
+    floats[PEAK_VALUE] = Math.abs(value - expected);
+    floats[FROM] = expected;
+    floats[TO] = value;
+    floats[SIDE] = side;
   }
 
   #departure(value: number, { localMs: timeMs, intervalMs }: Pick<ValueMoment, "intervalMs" | "localMs">): Departure {
     const { expected, sd, size } = this;
     const hasLevels = this.#steps.areLevels;
-    const isYoung = (this.#words[COUNT] as number) * intervalMs < DAY_MS;
+    const isYoung = (this.#floats[COUNT] as number) * intervalMs < DAY_MS;
     const isMissed = this.#isMissed;
     const isOfSeason = this.#isOfSeason || isMissed;
     const side = Math.sign(size);
@@ -412,52 +412,52 @@ export class DepartureDetector {
   }
 
   #goOn(value: number, moment: ValueMoment): void {
-    const words = this.#words;
-    const values = (words[VALUES] as number) + 1;
-    words[VALUES] = values;
-    words[PEAK] = Math.max(words[PEAK] as number, Math.abs(this.size));
-    if (values < PEAK_VALUES) words[PEAK_VALUE] = Math.max(words[PEAK_VALUE] as number, Math.abs(value - this.expected));
+    const floats = this.#floats;
+    const values = (floats[VALUES] as number) + 1;
+    floats[VALUES] = values;
+    floats[PEAK] = Math.max(floats[PEAK] as number, Math.abs(this.size));
+    if (values < PEAK_VALUES) floats[PEAK_VALUE] = Math.max(floats[PEAK_VALUE] as number, Math.abs(value - this.expected));
     // What has begun below the bar of the series' tail is not over for lying below that.
-    const isNear = this.evidence === 0 || Math.abs(this.size) < NEAR_SHARE * Math.min(this.bar, words[PEAK] as number);
-    const near = isNear ? (words[NEAR] as number) + 1 : 0;
-    words[NEAR] = near;
-    const startedMs = words[STARTED] as number;
-    const isAccepted = hasStayed({ values, startedMs, from: words[FROM] as number }, moment) || (!isNear && isTaken(startedMs, moment));
-    const isOver = moment.localMs > (words[KNOWN_UNTIL] as number);
+    const isNear = this.evidence === 0 || Math.abs(this.size) < NEAR_SHARE * Math.min(this.bar, floats[PEAK] as number);
+    const near = isNear ? (floats[NEAR] as number) + 1 : 0;
+    floats[NEAR] = near;
+    const startedMs = floats[STARTED] as number;
+    const isAccepted = hasStayed({ values, startedMs, from: floats[FROM] as number }, moment) || (!isNear && isTaken(startedMs, moment));
+    const isOver = moment.localMs > (floats[KNOWN_UNTIL] as number);
     // Of a habit that goes on as far out, to its side, as it went, its own tail, which it has made, does not speak.
-    const isStillSo = this.size * (words[SIDE] as number) >= Math.max(DEPARTURE_MIN * moment.caution, (words[PEAK] as number) / 2);
-    if (words[STATE] === KNOWN && isOver && (this.evidence >= 1 || isStillSo)) {
-      words[STATE] = DEPARTED;
+    const isStillSo = this.size * (floats[SIDE] as number) >= Math.max(DEPARTURE_MIN * moment.caution, (floats[PEAK] as number) / 2);
+    if (floats[STATE] === KNOWN && isOver && (this.evidence >= 1 || isStillSo)) {
+      floats[STATE] = DEPARTED;
       this.opened = true;
     }
     if (near >= NEAR_VALUES || isAccepted) this.#end(value, isAccepted, moment);
   }
 
   #end(value: number, isAccepted: boolean, moment: ValueMoment): void {
-    const [{ intervalMs, localMs, newest, hour }, words] = [moment, this.#words];
-    const from = words[FROM] as number;
-    this.levelValues = Math.min(RECENT_VALUES, (words[VALUES] as number) + 1);
+    const [{ intervalMs, localMs, newest, hour }, floats] = [moment, this.#floats];
+    const from = floats[FROM] as number;
+    this.levelValues = Math.min(RECENT_VALUES, (floats[VALUES] as number) + 1);
     const mean = newest.mean(this.levelValues);
-    const to = isAccepted && this.known === null ? mean : (words[TO] as number); // the first value of a level is chance
+    const to = isAccepted && this.known === null ? mean : (floats[TO] as number); // the first value of a level is chance
     const endedMs = isAccepted ? localMs : localMs - (NEAR_VALUES - 1) * intervalMs;
     this.#known.add({
-      startedMs: words[STARTED] as number,
+      startedMs: floats[STARTED] as number,
       endedMs,
       intervalMs,
-      side: words[SIDE] as number,
+      side: floats[SIDE] as number,
       from,
       to,
-      peak: words[PEAK] as number,
-      peakValue: words[PEAK_VALUE] as number,
+      peak: floats[PEAK] as number,
+      peakValue: floats[PEAK_VALUE] as number,
       hasStayed: isAccepted || Math.abs(value - to) < Math.abs(value - from) / 2,
     });
     // A burst of a few values that was reported speaks for a tail that is heavy; of any other it was an incident.
-    const tail = this.#tails.to(words[SIDE] as number);
-    const isBurst = isBurstLong(endedMs - (words[STARTED] as number), intervalMs);
-    if (words[STATE] === DEPARTED && isBurst && tail.isHeavy) tail.add(words[PEAK] as number);
+    const tail = this.#tails.to(floats[SIDE] as number);
+    const isBurst = isBurstLong(endedMs - (floats[STARTED] as number), intervalMs);
+    if (floats[STATE] === DEPARTED && isBurst && tail.isHeavy) tail.add(floats[PEAK] as number);
     if (isAccepted) this.#paired.settle(newest, this.levelValues);
-    if (isAccepted && (words[STATE] === DEPARTED || isTaken(words[STARTED] as number, moment))) this.accepted = { from, to };
-    words[STATE] = AT_REST;
+    if (isAccepted && (floats[STATE] === DEPARTED || isTaken(floats[STARTED] as number, moment))) this.accepted = { from, to };
+    floats[STATE] = AT_REST;
     if (!isAccepted) return;
     // Of a step that the series has taken before the value itself is the level, whose noise is not known yet; another one brings its own.
     const isKnownStep = this.known !== null;
@@ -466,17 +466,17 @@ export class DepartureDetector {
   }
 
   #learn(timeMs: number, value: number, moment: ValueMoment): void {
-    const [{ intervalMs, hour, newest }, words] = [moment, this.#words];
+    const [{ intervalMs, hour, newest }, floats] = [moment, this.#floats];
     const isIncident = !this.isAtRest || this.#waits[WAITING_SIDE] !== 0;
-    const isStrange = isIncident && !(words[STATE] === KNOWN && this.#season.hasEvents(intervalMs)); // what is known belongs to such a season
-    const count = (words[COUNT] as number) + 1;
-    words[COUNT] = count;
+    const isStrange = isIncident && !(floats[STATE] === KNOWN && this.#season.hasEvents(intervalMs)); // what is known belongs to such a season
+    const count = (floats[COUNT] as number) + 1;
+    floats[COUNT] = count;
     if (isYoung(count - 1, intervalMs) && !isYoung(count, intervalMs) && !this.isOpen) this.#comeOfAge(count, moment);
     // What comes back by the clock, and what goes on, says nothing of the noise; that a short departure has come again does.
     if (this.known === "short_lived") this.#tails.add(this.size);
     else if (!isIncident && count > 1 && !this.isSmallMove) this.#tails.learn(this.size, DEPARTURE_MIN);
     const off = Math.min(Math.abs(value - this.expected), count <= 20 ? Number.POSITIVE_INFINITY : LONG_CLIP * this.sd);
-    if (count > 1) words[LONG_VARIANCE] = mix(words[LONG_VARIANCE] as number, off * off, Math.max(LONG_WEIGHT, 1 / count));
+    if (count > 1) floats[LONG_VARIANCE] = mix(floats[LONG_VARIANCE] as number, off * off, Math.max(LONG_WEIGHT, 1 / count));
     const errorMax = 4 * SD_PER_MEAN_DEVIATION * Math.max(this.#levels.spread, SD_RELATIVE_MIN * Math.abs(this.expected), SD_MIN);
     this.#onsets.learn(this.size, (this.#steps.previous - this.expected) / this.sd, DEPARTURE_MIN, count);
     // A small step of a series that hardly strays, as the turn of an hour, is its level at once: learned bit by bit, it would widen what it is taken to stray by.
@@ -490,7 +490,7 @@ export class DepartureDetector {
 
   /** A series without a level strays by what all of its values do. What has begun too late to be looked at while it was young is news with its next value. */
   #comeOfAge(count: number, { localMs }: ValueMoment): void {
-    const [state, startedMs] = [this.#words, this.#words[STARTED] as number];
+    const [state, startedMs] = [this.#floats, this.#floats[STARTED] as number];
     const isNew = state[KNOWN_UNTIL] === startedMs + DAY_MS && !hasLasted(state[VALUES] as number, localMs - startedMs);
     if (isNew) state[KNOWN_UNTIL] = startedMs;
     if (hasShownLevel(count, this.#levels.learned, this.#onsets.times(count))) return;

@@ -2,22 +2,22 @@
 // themselves, while they go on coming; steps to a level that it has had. One departure that people were told of is no habit. Two weeks are remembered.
 import { DAY_MS, HOUR_MS } from "../../../core/time/durations.ts";
 import { clockMs, type EarlierDeparture, isFallToNothing, longer, mondayMs, recurringMs, weekendMs } from "./recurrence.ts";
-import { MORE_SHORT_WORDS, SHORT_MS, SHORT_WORDS, ShortDepartures } from "./short-departures.ts";
+import { MORE_SHORT_LENGTH, SHORT_LENGTH, SHORT_MS, ShortDepartures } from "./short-departures.ts";
 
 /** Records in the first part of the state, and in the second one, which stands behind all that pairs were stored with before. */
-const FIRST_KEPT = 5;
-const MORE_KEPT = 7;
-const DEPARTURES_KEPT = FIRST_KEPT + MORE_KEPT;
-const DEPARTURE_WORDS = 3;
-const LEVELS_KEPT = 4;
-const LEVEL_WORDS = 2;
-const SHORT_AT = FIRST_KEPT * DEPARTURE_WORDS;
+const FIRST_RETAINED = 5;
+const MORE_RETAINED = 7;
+const DEPARTURES_RETAINED = FIRST_RETAINED + MORE_RETAINED;
+const DEPARTURE_LENGTH = 3;
+const LEVELS_RETAINED = 4;
+const LEVEL_LENGTH = 2;
+const SHORT_AT = FIRST_RETAINED * DEPARTURE_LENGTH;
 const SIDES = 2;
-const LEVELS_AT = SHORT_AT + SIDES * SHORT_WORDS;
-const NEXT = LEVELS_AT + LEVELS_KEPT * LEVEL_WORDS;
+const LEVELS_AT = SHORT_AT + SIDES * SHORT_LENGTH;
+const NEXT = LEVELS_AT + LEVELS_RETAINED * LEVEL_LENGTH;
 /** Numbers of state, and of its second part. */
-export const KNOWN_DEPARTURES_WORDS = NEXT + 1;
-export const MORE_DEPARTURES_WORDS = MORE_KEPT * DEPARTURE_WORDS + SIDES * MORE_SHORT_WORDS;
+export const KNOWN_DEPARTURES_LENGTH = NEXT + 1;
+export const MORE_DEPARTURES_LENGTH = MORE_RETAINED * DEPARTURE_LENGTH + SIDES * MORE_SHORT_LENGTH;
 const TIME = 0;
 const FIRST_NUMBER = 2;
 const FROM = 0;
@@ -86,20 +86,20 @@ export interface EndedDeparture {
 
 /** Over caller-owned state of KNOWN_DEPARTURES_WORDS and MORE_DEPARTURES_WORDS numbers, all 0 at the start. */
 export class KnownDepartures {
-  readonly #words: Float64Array;
+  readonly #floats: Float64Array;
   readonly #numbers: Float32Array;
   readonly #more: Float64Array;
   readonly #moreNumbers: Float32Array;
   readonly #shorts: readonly [ShortDepartures, ShortDepartures];
 
-  constructor(words: Float64Array, more: Float64Array) {
-    this.#words = words;
-    this.#numbers = numbersOf(words);
+  constructor(floats: Float64Array, more: Float64Array) {
+    this.#floats = floats;
+    this.#numbers = numbersOf(floats);
     this.#more = more;
     this.#moreNumbers = numbersOf(more);
     const shortsOf = (side: number): ShortDepartures => {
-      const [at, moreAt] = [SHORT_AT + side * SHORT_WORDS, MORE_KEPT * DEPARTURE_WORDS + side * MORE_SHORT_WORDS];
-      return new ShortDepartures(words.subarray(at, at + SHORT_WORDS), more.subarray(moreAt, moreAt + MORE_SHORT_WORDS));
+      const [at, moreAt] = [SHORT_AT + side * SHORT_LENGTH, MORE_RETAINED * DEPARTURE_LENGTH + side * MORE_SHORT_LENGTH];
+      return new ShortDepartures(floats.subarray(at, at + SHORT_LENGTH), more.subarray(moreAt, moreAt + MORE_SHORT_LENGTH));
     };
     this.#shorts = [shortsOf(0), shortsOf(1)];
   }
@@ -122,8 +122,8 @@ export class KnownDepartures {
 
   /** Takes one that is over. */
   add(of: EndedDeparture): void {
-    const at = (this.#words[NEXT] as number) % DEPARTURES_KEPT;
-    this.#words[NEXT] = (this.#words[NEXT] as number) + 1;
+    const at = (this.#floats[NEXT] as number) % DEPARTURES_RETAINED;
+    this.#floats[NEXT] = (this.#floats[NEXT] as number) + 1;
     const lastedMs = Math.max(1, of.endedMs - of.startedMs);
     this.#setTime(at, of.startedMs);
     this.#setNumber(at, FROM, of.from);
@@ -136,15 +136,15 @@ export class KnownDepartures {
   /** The series has a level for a while. */
   holdsLevel(value: number, timeMs: number): void {
     let oldest = LEVELS_AT;
-    for (let at = LEVELS_AT; at < NEXT; at += LEVEL_WORDS) {
-      if (this.#words[at] === value && this.#words[at + 1] !== 0) {
-        this.#words[at + 1] = timeMs;
+    for (let at = LEVELS_AT; at < NEXT; at += LEVEL_LENGTH) {
+      if (this.#floats[at] === value && this.#floats[at + 1] !== 0) {
+        this.#floats[at + 1] = timeMs;
         return;
       }
-      if ((this.#words[at + 1] as number) < (this.#words[oldest + 1] as number)) oldest = at;
+      if ((this.#floats[at + 1] as number) < (this.#floats[oldest + 1] as number)) oldest = at;
     }
-    this.#words[oldest] = value;
-    this.#words[oldest + 1] = timeMs;
+    this.#floats[oldest] = value;
+    this.#floats[oldest + 1] = timeMs;
   }
 
   #shortsTo(side: number): ShortDepartures {
@@ -154,7 +154,7 @@ export class KnownDepartures {
   /** Departures before to the same side, no less than half as far. */
   #like({ timeMs, side, size, value, expected, hasLevels, isMissed }: Departure): EarlierDeparture[] {
     const found: EarlierDeparture[] = [];
-    for (let i = 0; i < DEPARTURES_KEPT; i++) {
+    for (let i = 0; i < DEPARTURES_RETAINED; i++) {
       const ageMs = timeMs - this.#time(i);
       const peak = side * this.#number(i, PEAK);
       if (this.#time(i) === 0 || ageMs <= 0 || peak <= 0) continue;
@@ -169,7 +169,7 @@ export class KnownDepartures {
   #isKnownStep(of: Departure): boolean {
     if (of.hasLevels && this.#isKnownLevel(of)) return true;
     let steps = 0;
-    for (let i = 0; i < DEPARTURES_KEPT; i++) {
+    for (let i = 0; i < DEPARTURES_RETAINED; i++) {
       const ageMs = of.timeMs - this.#time(i);
       if (this.#time(i) === 0 || ageMs < 0 || ageMs > REMEMBERED_MS || this.#number(i, LASTED) >= 0) continue;
       if (this.#isSameStep(i, of, ageMs)) return true;
@@ -180,9 +180,9 @@ export class KnownDepartures {
   }
 
   #isKnownLevel({ value, timeMs }: Departure): boolean {
-    for (let at = LEVELS_AT; at < NEXT; at += LEVEL_WORDS) {
-      const seenMs = this.#words[at + 1] as number;
-      if (seenMs !== 0 && this.#words[at] === value && timeMs - seenMs <= REMEMBERED_MS) return true;
+    for (let at = LEVELS_AT; at < NEXT; at += LEVEL_LENGTH) {
+      const seenMs = this.#floats[at + 1] as number;
+      if (seenMs !== 0 && this.#floats[at] === value && timeMs - seenMs <= REMEMBERED_MS) return true;
     }
     return false;
   }
@@ -196,28 +196,30 @@ export class KnownDepartures {
   }
 
   #time(i: number): number {
-    return (i < FIRST_KEPT ? this.#words[i * DEPARTURE_WORDS + TIME] : this.#more[(i - FIRST_KEPT) * DEPARTURE_WORDS + TIME]) as number;
+    return (
+      i < FIRST_RETAINED ? this.#floats[i * DEPARTURE_LENGTH + TIME] : this.#more[(i - FIRST_RETAINED) * DEPARTURE_LENGTH + TIME]
+    ) as number;
   }
 
   #setTime(i: number, timeMs: number): void {
-    if (i < FIRST_KEPT) this.#words[i * DEPARTURE_WORDS + TIME] = timeMs;
-    else this.#more[(i - FIRST_KEPT) * DEPARTURE_WORDS + TIME] = timeMs;
+    if (i < FIRST_RETAINED) this.#floats[i * DEPARTURE_LENGTH + TIME] = timeMs;
+    else this.#more[(i - FIRST_RETAINED) * DEPARTURE_LENGTH + TIME] = timeMs;
   }
 
   #number(i: number, which: number): number {
-    return (i < FIRST_KEPT ? this.#numbers[numberAt(i, which)] : this.#moreNumbers[numberAt(i - FIRST_KEPT, which)]) as number;
+    return (i < FIRST_RETAINED ? this.#numbers[numberAt(i, which)] : this.#moreNumbers[numberAt(i - FIRST_RETAINED, which)]) as number;
   }
 
   #setNumber(i: number, which: number, value: number): void {
-    if (i < FIRST_KEPT) this.#numbers[numberAt(i, which)] = value;
-    else this.#moreNumbers[numberAt(i - FIRST_KEPT, which)] = value;
+    if (i < FIRST_RETAINED) this.#numbers[numberAt(i, which)] = value;
+    else this.#moreNumbers[numberAt(i - FIRST_RETAINED, which)] = value;
   }
 }
 
 function numberAt(i: number, which: number): number {
-  return 2 * i * DEPARTURE_WORDS + FIRST_NUMBER + which;
+  return 2 * i * DEPARTURE_LENGTH + FIRST_NUMBER + which;
 }
 
-function numbersOf(words: Float64Array): Float32Array {
-  return new Float32Array(words.buffer, words.byteOffset, 2 * words.length);
+function numbersOf(floats: Float64Array): Float32Array {
+  return new Float32Array(floats.buffer, floats.byteOffset, 2 * floats.length);
 }

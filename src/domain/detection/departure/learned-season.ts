@@ -8,9 +8,9 @@ import type { RecentValues } from "../rolling/recent-values.ts";
 /** Parts of a period. */
 const BINS_MAX = 32;
 const BINS_MIN = 2;
-const HEAD_WORDS = 10;
+const HEAD_LENGTH = 10;
 /** Numbers of state: the head, levels and spreads as single precision, counts as bytes. */
-export const LEARNED_SEASON_WORDS = HEAD_WORDS + BINS_MAX + BINS_MAX / 8;
+export const LEARNED_SEASON_LENGTH = HEAD_LENGTH + BINS_MAX + BINS_MAX / 8;
 
 const PERIOD = 0;
 /** Where a period begins; 0 for those of the clock. */
@@ -76,7 +76,7 @@ interface SeasonLesson {
 
 /** Over caller-owned state of LEARNED_SEASON_WORDS numbers, all 0 at the start. */
 export class LearnedSeason {
-  readonly #words: Float64Array;
+  readonly #floats: Float64Array;
   readonly #levels: Float32Array;
   readonly #spreads: Float32Array;
   readonly #counts: Uint8Array;
@@ -85,17 +85,17 @@ export class LearnedSeason {
   /** Side of the edge that the newest value came by; 0 for none. */
   #edge = 0;
 
-  constructor(words: Float64Array) {
-    this.#words = words;
-    const bytes = words.byteOffset + 8 * HEAD_WORDS;
-    this.#levels = new Float32Array(words.buffer, bytes, BINS_MAX);
-    this.#spreads = new Float32Array(words.buffer, bytes + 4 * BINS_MAX, BINS_MAX);
-    this.#counts = new Uint8Array(words.buffer, bytes + 8 * BINS_MAX, BINS_MAX);
+  constructor(floats: Float64Array) {
+    this.#floats = floats;
+    const bytes = floats.byteOffset + 8 * HEAD_LENGTH;
+    this.#levels = new Float32Array(floats.buffer, bytes, BINS_MAX);
+    this.#spreads = new Float32Array(floats.buffer, bytes + 4 * BINS_MAX, BINS_MAX);
+    this.#counts = new Uint8Array(floats.buffer, bytes + 8 * BINS_MAX, BINS_MAX);
   }
 
   /** In ms; 0 where the series shows none. */
   get periodMs(): number {
-    return this.#words[PERIOD] as number;
+    return this.#floats[PERIOD] as number;
   }
 
   /** Usual value of the part that was looked up, NaN where it does not know; its mean absolute deviation; and the season's mean error. */
@@ -109,22 +109,22 @@ export class LearnedSeason {
 
   /** Of all values of late, those of incidents too. */
   get mean(): number {
-    return this.#words[MEAN] as number;
+    return this.#floats[MEAN] as number;
   }
 
   get sd(): number {
-    return Math.sqrt(this.#words[VARIANCE] as number);
+    return Math.sqrt(this.#floats[VARIANCE] as number);
   }
 
   /** The period is none of the clock's. */
   get #isOwn(): boolean {
-    return this.periodMs !== 0 && this.#words[ANCHOR] !== 0;
+    return this.periodMs !== 0 && this.#floats[ANCHOR] !== 0;
   }
 
   /** Infinite until the season has been seen for some periods. */
   get error(): number {
-    const isSeen = (this.#words[VALUES] as number) > PERIODS_MIN * this.#bins;
-    return isSeen ? (this.#words[ERROR] as number) : Number.POSITIVE_INFINITY;
+    const isSeen = (this.#floats[VALUES] as number) > PERIODS_MIN * this.#bins;
+    return isSeen ? (this.#floats[ERROR] as number) : Number.POSITIVE_INFINITY;
   }
 
   /** Finds the part of the period that a value of this time belongs to, which has come by such a jump, or 0: an edge at about its time begins the period. */
@@ -148,7 +148,7 @@ export class LearnedSeason {
 
   #binAt(timeMs: number): number {
     const period = this.periodMs;
-    const elapsed = (timeMs - (this.#words[ANCHOR] as number)) % period;
+    const elapsed = (timeMs - (this.#floats[ANCHOR] as number)) % period;
     const phase = (elapsed < 0 ? elapsed + period : elapsed) / period;
     return Math.min(this.#bins - 1, Math.floor(phase * this.#bins + 1e-6));
   }
@@ -159,9 +159,9 @@ export class LearnedSeason {
    * series by less than that has no such event, and one of the clock is judged by others.
    */
   isMissedBy(newest: RecentValues, timeMs: number, intervalMs: number, sds: number): boolean {
-    if (this.#bin < 0 || !this.hasEvents(intervalMs) || (this.#words[VALUES] as number) <= MISSED_PERIODS_MIN * this.#bins) return false;
+    if (this.#bin < 0 || !this.hasEvents(intervalMs) || (this.#floats[VALUES] as number) <= MISSED_PERIODS_MIN * this.#bins) return false;
     const swing = this.sd;
-    if ((this.#words[ERROR] as number) > MISSED_ERROR_SHARE * swing) return false;
+    if ((this.#floats[ERROR] as number) > MISSED_ERROR_SHARE * swing) return false;
     let [side, off, bar] = [0, 0, 0];
     for (let back = 0; back < MISSED_VALUES; back++) {
       const bin = this.#binAt(timeMs - back * intervalMs);
@@ -192,7 +192,7 @@ export class LearnedSeason {
     if (!this.#isOwn || this.#edges === 0) return false;
     const slack = Math.max(1.01 * intervalMs, EQUAL_SHARE * period);
     return [GAP, BEFORE_GAP].every((which) => {
-      const gap = this.#words[which] as number;
+      const gap = this.#floats[which] as number;
       const periods = Math.round(gap / period);
       return periods >= 1 && periods <= REGULAR_PERIODS_MAX && Math.abs(gap - periods * period) <= periods * slack;
     });
@@ -213,22 +213,23 @@ export class LearnedSeason {
   learn(timeMs: number, value: number, { count, intervalMs, isIncident, errorMax }: SeasonLesson): void {
     if (this.#bin >= 0 && !isIncident) this.#learnBin(value, errorMax);
     const weight = Math.max(MEAN_WEIGHT, 1 / count);
-    this.#words[MEAN] = (this.#words[MEAN] as number) + weight * (value - (this.#words[MEAN] as number));
-    const deviation = value - (this.#words[MEAN] as number);
-    this.#words[VARIANCE] = (this.#words[VARIANCE] as number) + weight * (deviation * deviation - (this.#words[VARIANCE] as number));
+    this.#floats[MEAN] = (this.#floats[MEAN] as number) + weight * (value - (this.#floats[MEAN] as number));
+    const deviation = value - (this.#floats[MEAN] as number);
+    this.#floats[VARIANCE] = (this.#floats[VARIANCE] as number) + weight * (deviation * deviation - (this.#floats[VARIANCE] as number));
     this.#watchBegins(timeMs, deviation, intervalMs);
   }
 
   #learnBin(value: number, errorMax: number): void {
     const bin = this.#bin;
-    const words = this.#words;
+    const floats = this.#floats;
     const count = Math.min(COUNT_MAX, (this.#counts[bin] as number) + 1);
     const deviation = value - (this.#levels[bin] as number);
     const size = Math.abs(deviation);
     if (count > BIN_VALUES_MIN) {
-      const values = (words[VALUES] as number) + 1;
-      words[VALUES] = values;
-      words[ERROR] = (words[ERROR] as number) + Math.max(ERROR_WEIGHT, 1 / values) * (Math.min(size, errorMax) - (words[ERROR] as number));
+      const values = (floats[VALUES] as number) + 1;
+      floats[VALUES] = values;
+      floats[ERROR] =
+        (floats[ERROR] as number) + Math.max(ERROR_WEIGHT, 1 / values) * (Math.min(size, errorMax) - (floats[ERROR] as number));
     }
     this.#counts[bin] = count;
     const spread = this.#spreads[bin] as number;
@@ -240,17 +241,17 @@ export class LearnedSeason {
   }
 
   get #state(): number {
-    return (this.#words[STATE] as number) % STATES;
+    return (this.#floats[STATE] as number) % STATES;
   }
 
   #watchBegins(timeMs: number, deviation: number, intervalMs: number): void {
-    const words = this.#words;
-    if (this.#edges !== 0 && timeMs - (words[LAST_RISE] as number) > PERIOD_MS_MAX) this.#beginWith(0);
+    const floats = this.#floats;
+    if (this.#edges !== 0 && timeMs - (floats[LAST_RISE] as number) > PERIOD_MS_MAX) this.#beginWith(0);
     if (this.#edges === 0 && this.#edge !== 0 && this.#isEdgeAgain(timeMs, intervalMs))
       this.#beginWith(this.#edge > 0 ? EDGES_UP : EDGES_DOWN);
     if (this.#edges !== 0 ? this.#edge === this.#edges : this.#isRise(deviation)) {
-      if (words[LAST_RISE] !== 0) this.#rise(timeMs, timeMs - (words[LAST_RISE] as number), intervalMs);
-      words[LAST_RISE] = timeMs;
+      if (floats[LAST_RISE] !== 0) this.#rise(timeMs, timeMs - (floats[LAST_RISE] as number), intervalMs);
+      floats[LAST_RISE] = timeMs;
     }
   }
 
@@ -260,64 +261,64 @@ export class LearnedSeason {
    */
   #isEdgeAgain(timeMs: number, intervalMs: number): boolean {
     const side = this.#edge > 0 ? 1 : 0;
-    const first = Math.floor((this.#words[STATE] as number) / STATES);
+    const first = Math.floor((this.#floats[STATE] as number) / STATES);
     const ageMs = timeMs - Math.floor(first / 2) * 1_000;
     const isOpen = first !== 0 && ageMs <= PERIOD_MS_MAX;
     if (isOpen && first % 2 !== side) return false;
     if (isOpen && ageMs >= PERIOD_VALUES_MIN * intervalMs) return true;
-    this.#words[STATE] = this.#state + STATES * (2 * Math.floor(timeMs / 1_000) + side);
+    this.#floats[STATE] = this.#state + STATES * (2 * Math.floor(timeMs / 1_000) + side);
     return false;
   }
 
   /** Periods begin in another way: gaps between what they began with say nothing of it, nor does a season of the series' own. */
   #beginWith(state: number): void {
     if (this.#isOwn) this.forget();
-    this.#words[STATE] = state;
-    this.#words[LAST_RISE] = 0;
-    this.#words[GAP] = 0;
-    this.#words[BEFORE_GAP] = 0;
+    this.#floats[STATE] = state;
+    this.#floats[LAST_RISE] = 0;
+    this.#floats[GAP] = 0;
+    this.#floats[BEFORE_GAP] = 0;
   }
 
   #isRise(deviation: number): boolean {
     const isUp = this.#state === UP;
-    if (isUp && deviation < 0) this.#words[STATE] = (this.#words[STATE] as number) - UP;
+    if (isUp && deviation < 0) this.#floats[STATE] = (this.#floats[STATE] as number) - UP;
     if (isUp || deviation <= RISE * this.sd) return false;
-    this.#words[STATE] = (this.#words[STATE] as number) + UP;
+    this.#floats[STATE] = (this.#floats[STATE] as number) + UP;
     return true;
   }
 
   #rise(timeMs: number, gap: number, intervalMs: number): void {
-    const words = this.#words;
-    const [before, earlier] = [words[GAP] as number, words[BEFORE_GAP] as number];
-    words[BEFORE_GAP] = before;
-    words[GAP] = gap;
+    const floats = this.#floats;
+    const [before, earlier] = [floats[GAP] as number, floats[BEFORE_GAP] as number];
+    floats[BEFORE_GAP] = before;
+    floats[GAP] = gap;
     const mean = (gap + before + earlier) / 3;
     const median = Math.max(Math.min(gap, before), Math.min(Math.max(gap, before), earlier));
     const slack = Math.max(1.01 * intervalMs, EQUAL_SHARE * median);
     const areEqual = [gap, before, earlier].every((one) => Math.abs(one - median) <= slack);
     if (areEqual && median >= PERIOD_VALUES_MIN * intervalMs && median <= PERIOD_MS_MAX) this.#adopt(timeMs, mean, intervalMs);
-    else if (words[PERIOD] !== 0 && words[ANCHOR] !== 0) this.#keepPhase(timeMs, PHASE_SHARE);
+    else if (floats[PERIOD] !== 0 && floats[ANCHOR] !== 0) this.#keepPhase(timeMs, PHASE_SHARE);
   }
 
   #adopt(timeMs: number, mean: number, intervalMs: number): void {
-    const words = this.#words;
+    const floats = this.#floats;
     const clock = CLOCK_MS.find((period) => Math.abs(period - mean) <= Math.max(CLOCK_SHARE * period, intervalMs / 2));
     const period = clock ?? mean;
-    const known = words[PERIOD] as number;
+    const known = floats[PERIOD] as number;
     if (known !== 0 && Math.abs(period - known) <= NEW_PERIOD_SHARE * known) {
-      if (words[ANCHOR] !== 0) words[ANCHOR] = timeMs;
+      if (floats[ANCHOR] !== 0) floats[ANCHOR] = timeMs;
       return;
     }
     this.forget();
-    words[PERIOD] = period;
-    words[ANCHOR] = clock === undefined ? timeMs : 0;
+    floats[PERIOD] = period;
+    floats[ANCHOR] = clock === undefined ? timeMs : 0;
   }
 
   /** Begins anew, without a period. */
   forget(): void {
-    this.#words[PERIOD] = 0;
-    this.#words[VALUES] = 0;
-    this.#words[ERROR] = 0;
+    this.#floats[PERIOD] = 0;
+    this.#floats[VALUES] = 0;
+    this.#floats[ERROR] = 0;
     this.#levels.fill(0);
     this.#spreads.fill(0);
     this.#counts.fill(0);
@@ -325,8 +326,8 @@ export class LearnedSeason {
   }
 
   #keepPhase(timeMs: number, slack: number): void {
-    const words = this.#words;
-    const phase = ((timeMs - (words[ANCHOR] as number)) % (words[PERIOD] as number)) / (words[PERIOD] as number);
-    if (phase < slack || phase > 1 - slack) words[ANCHOR] = timeMs;
+    const floats = this.#floats;
+    const phase = ((timeMs - (floats[ANCHOR] as number)) % (floats[PERIOD] as number)) / (floats[PERIOD] as number);
+    if (phase < slack || phase > 1 - slack) floats[ANCHOR] = timeMs;
   }
 }

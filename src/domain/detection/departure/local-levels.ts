@@ -26,16 +26,16 @@ const ERROR = 2 * LEVELS;
 /** Values learned, and those at a known hour: negative while the newest one was at none, since what hours leave over has gone on unseen. */
 const COUNT = 3 * LEVELS;
 /** Numbers of state. */
-export const LOCAL_LEVELS_WORDS = 3 * LEVELS + 2;
+export const LOCAL_LEVELS_LENGTH = 3 * LEVELS + 2;
 
 /** Over caller-owned state of LOCAL_LEVELS_WORDS numbers, all 0 at the start. */
 export class LocalLevels {
-  readonly #words: Float64Array;
+  readonly #floats: Float64Array;
   readonly #forecasts = new Float64Array(LEVELS);
   #speaks = SLOW;
 
-  constructor(words: Float64Array) {
-    this.#words = words;
+  constructor(floats: Float64Array) {
+    this.#floats = floats;
   }
 
   /** Value that the forecast that speaks expects, its mean absolute deviation, and its mean error as forecasts are compared by. */
@@ -44,17 +44,17 @@ export class LocalLevels {
   }
 
   get spread(): number {
-    const spread = this.#words[SPREAD + this.#speaks] as number;
-    return this.#speaks < SLOW_OF_HOURS ? spread : Math.max(spread, QUICK_SPREAD_SHARE * (this.#words[SPREAD + QUICK] as number));
+    const spread = this.#floats[SPREAD + this.#speaks] as number;
+    return this.#speaks < SLOW_OF_HOURS ? spread : Math.max(spread, QUICK_SPREAD_SHARE * (this.#floats[SPREAD + QUICK] as number));
   }
 
   /** Values that were learned. */
   get learned(): number {
-    return this.#words[COUNT] as number;
+    return this.#floats[COUNT] as number;
   }
 
   get error(): number {
-    return this.#words[ERROR + this.#speaks] as number;
+    return this.#floats[ERROR + this.#speaks] as number;
   }
 
   /** How far the hour takes the value that is expected away from the quick level; 0 where a forecast without hours speaks. */
@@ -67,35 +67,35 @@ export class LocalLevels {
    * where hours are known.
    */
   forecast(hour: number, isBehindGap: boolean): void {
-    const words = this.#words;
+    const floats = this.#floats;
     const isOfHours = isBehindGap && !Number.isNaN(hour) && this.#count(SLOW_OF_HOURS) > UNCLIPPED_VALUES;
     const speakers = isOfHours || !this.#areHoursBehind ? LEVELS : SLOW_OF_HOURS;
     const first = isOfHours ? SLOW_OF_HOURS : SLOW;
     let speaks = first;
     for (let i = 0; i < LEVELS; i++) {
-      const forecast = (words[i] as number) + (i >= SLOW_OF_HOURS ? hour : 0);
+      const forecast = (floats[i] as number) + (i >= SLOW_OF_HOURS ? hour : 0);
       this.#forecasts[i] = forecast;
       if (i <= first || i >= speakers || Number.isNaN(forecast) || this.#count(i) <= UNCLIPPED_VALUES) continue;
-      if ((words[ERROR + i] as number) < BETTER_SHARE * (words[ERROR + speaks] as number)) speaks = i;
+      if ((floats[ERROR + i] as number) < BETTER_SHARE * (floats[ERROR + speaks] as number)) speaks = i;
     }
     this.#speaks = speaks;
   }
 
   /** Takes the value that was forecast; nothing of it where `isHeld`. `finest` is the smallest spread that the series can show. */
   learn(value: number, isHeld: boolean, finest: number): void {
-    const words = this.#words;
-    if (words[COUNT] === 0) {
-      words[SLOW] = value;
-      words[QUICK] = value;
-      words[COUNT] = 1;
+    const floats = this.#floats;
+    if (floats[COUNT] === 0) {
+      floats[SLOW] = value;
+      floats[QUICK] = value;
+      floats[COUNT] = 1;
       return;
     }
     if (isHeld) return;
     const isOfHours = !Number.isNaN(this.#forecasts[SLOW_OF_HOURS] as number);
-    words[COUNT] = (words[COUNT] as number) + 1;
+    floats[COUNT] = (floats[COUNT] as number) + 1;
     if (isOfHours && this.#areHoursBehind) this.#catchUp(value);
-    words[COUNT + 1] = isOfHours ? this.#count(SLOW_OF_HOURS) + 1 : -this.#count(SLOW_OF_HOURS);
-    const errorUnit = Math.max(words[SPREAD] as number, SD_RELATIVE_MIN * Math.abs(words[SLOW] as number), SD_MIN, finest);
+    floats[COUNT + 1] = isOfHours ? this.#count(SLOW_OF_HOURS) + 1 : -this.#count(SLOW_OF_HOURS);
+    const errorUnit = Math.max(floats[SPREAD] as number, SD_RELATIVE_MIN * Math.abs(floats[SLOW] as number), SD_MIN, finest);
     const used = isOfHours ? LEVELS : SLOW_OF_HOURS;
     for (let i = 0; i < used; i++) this.#learn(i, value, SD_PER_MEAN_DEVIATION * ERROR_CLIP * errorUnit);
   }
@@ -106,68 +106,68 @@ export class LocalLevels {
     for (let i = SLOW_OF_HOURS; i < LEVELS; i++) {
       const forecast = this.#forecasts[i] as number;
       if (Math.abs(value - forecast) <= Math.abs(value - quick)) continue;
-      this.#words[i] = (this.#words[i] as number) + quick - forecast;
+      this.#floats[i] = (this.#floats[i] as number) + quick - forecast;
       this.#forecasts[i] = quick;
     }
   }
 
   /** Values have come at hours that are not known. */
   get #areHoursBehind(): boolean {
-    return (this.#words[COUNT + 1] as number) < 0;
+    return (this.#floats[COUNT + 1] as number) < 0;
   }
 
   #learn(i: number, value: number, errorMax: number): void {
-    const words = this.#words;
+    const floats = this.#floats;
     const count = this.#count(i);
     const isClipped = count >= UNCLIPPED_VALUES;
     const deviation = value - (this.#forecasts[i] as number);
     const size = Math.abs(deviation);
     const share = 1 / count;
-    const sd = Math.max(SD_PER_MEAN_DEVIATION * (words[SPREAD + i] as number), SD_RELATIVE_MIN * Math.abs(value), SD_MIN);
-    words[ERROR + i] = mix(words[ERROR + i] as number, isClipped ? Math.min(size, errorMax) : size, Math.max(ERROR_WEIGHT, share));
-    words[SPREAD + i] = mix(
-      words[SPREAD + i] as number,
+    const sd = Math.max(SD_PER_MEAN_DEVIATION * (floats[SPREAD + i] as number), SD_RELATIVE_MIN * Math.abs(value), SD_MIN);
+    floats[ERROR + i] = mix(floats[ERROR + i] as number, isClipped ? Math.min(size, errorMax) : size, Math.max(ERROR_WEIGHT, share));
+    floats[SPREAD + i] = mix(
+      floats[SPREAD + i] as number,
       isClipped ? Math.min(size, SPREAD_CLIP * sd) : size,
       Math.max(SPREAD_WEIGHT, share),
     );
     const most = isClipped ? LEVEL_CLIP * sd : Number.POSITIVE_INFINITY;
     const weight = Math.max(LEVEL_WEIGHTS[i] as number, share);
-    words[i] = (words[i] as number) + weight * Math.max(-most, Math.min(most, deviation));
+    floats[i] = (floats[i] as number) + weight * Math.max(-most, Math.min(most, deviation));
   }
 
   /** Behind a gap the value is as its hour is: the levels go on from it. */
   rejoin(value: number): void {
-    this.#words[SLOW] = value;
-    this.#words[QUICK] = value;
+    this.#floats[SLOW] = value;
+    this.#floats[QUICK] = value;
   }
 
   /** Takes another level for usual: that of a deployment, or one that has lasted; `hour` as in forecast(). Spreads are at least `spread` from then on. */
   settle(level: number, hour: number, spread: number): void {
     this.widen(spread);
-    this.#words[SLOW] = level;
-    this.#words[QUICK] = level;
+    this.#floats[SLOW] = level;
+    this.#floats[QUICK] = level;
     if (Number.isNaN(hour)) return;
-    this.#words[SLOW_OF_HOURS] = level - hour;
-    this.#words[SLOW_OF_HOURS + 1] = level - hour;
+    this.#floats[SLOW_OF_HOURS] = level - hour;
+    this.#floats[SLOW_OF_HOURS + 1] = level - hour;
   }
 
   /** Values stray by at least so much from here on, until they have shown what they do. */
   widen(spread: number): void {
-    for (let i = 0; i < LEVELS; i++) this.#words[SPREAD + i] = Math.max(this.#words[SPREAD + i] as number, spread);
+    for (let i = 0; i < LEVELS; i++) this.#floats[SPREAD + i] = Math.max(this.#floats[SPREAD + i] as number, spread);
   }
 
   /** Begins anew, at a level with a mean absolute deviation. */
   restart(level: number, spread: number): void {
-    this.#words.fill(0);
-    this.#words.fill(spread, SPREAD, COUNT);
-    this.#words[SLOW] = level;
-    this.#words[QUICK] = level;
-    this.#words[COUNT] = UNCLIPPED_VALUES;
+    this.#floats.fill(0);
+    this.#floats.fill(spread, SPREAD, COUNT);
+    this.#floats[SLOW] = level;
+    this.#floats[QUICK] = level;
+    this.#floats[COUNT] = UNCLIPPED_VALUES;
   }
 
   /** Values that a forecast has been compared with. */
   #count(i: number): number {
-    return Math.abs(this.#words[i >= SLOW_OF_HOURS ? COUNT + 1 : COUNT] as number);
+    return Math.abs(this.#floats[i >= SLOW_OF_HOURS ? COUNT + 1 : COUNT] as number);
   }
 }
 

@@ -45,7 +45,7 @@ export interface TailEvidence {
 /** Departures kept. */
 const LARGEST = 12;
 /** Numbers of state, as single precision: departures, how many of them there are, and how many values there were. */
-export const OWN_TAIL_WORDS = LARGEST / 2 + 1;
+export const OWN_TAIL_LENGTH = LARGEST / 2 + 1;
 /** Share of few values that reports a tail: the largest twentieth, three at least. */
 const TAIL_SHARE = 0.05;
 const TAIL_MIN = 3;
@@ -71,32 +71,32 @@ const ALIKE_VALUES = 10;
 
 /** Over caller-owned state of OWN_TAIL_WORDS numbers, all 0 at the start. */
 export class OwnTail {
-  readonly #words: Float32Array;
+  readonly #floats: Float32Array;
   /** Descending. */
   readonly #largest: Float32Array;
 
-  constructor(words: Float64Array) {
-    this.#words = new Float32Array(words.buffer, words.byteOffset, 2 * OWN_TAIL_WORDS);
-    this.#largest = this.#words.subarray(0, LARGEST);
+  constructor(floats: Float64Array) {
+    this.#floats = new Float32Array(floats.buffer, floats.byteOffset, 2 * OWN_TAIL_LENGTH);
+    this.#largest = this.#floats.subarray(0, LARGEST);
   }
 
   /** Takes a departure; 0 where the value strayed to the other side. */
   add(size: number): void {
-    const words = this.#words;
+    const floats = this.#floats;
     const largest = this.#largest;
-    const count = (words[COUNT] as number) + 1;
-    words[COUNT] = count < COUNT_HELD ? count : COUNT_HELD / 2;
+    const count = (floats[COUNT] as number) + 1;
+    floats[COUNT] = count < COUNT_HELD ? count : COUNT_HELD / 2;
     if (count % FADED_VALUES === 0) this.#fade();
-    const length = words[LENGTH] as number;
+    const length = floats[LENGTH] as number;
     if (length === LARGEST && size <= (largest[LARGEST - 1] as number)) return;
     let at = length < LARGEST ? length : LARGEST - 1;
-    words[LENGTH] = Math.max(length, at + 1);
+    floats[LENGTH] = Math.max(length, at + 1);
     for (; at > 0 && (largest[at - 1] as number) < size; at--) largest[at] = largest[at - 1] as number;
     largest[at] = size;
   }
 
   restart(): void {
-    this.#words.fill(0);
+    this.#floats.fill(0);
   }
 
   #fade(): void {
@@ -105,13 +105,13 @@ export class OwnTail {
 
   /** Whether the series strays so far by itself: all the departures that are kept have. */
   reaches(size: number): boolean {
-    return this.#words[LENGTH] === LARGEST && (this.#largest[LARGEST - 1] as number) >= size;
+    return this.#floats[LENGTH] === LARGEST && (this.#largest[LARGEST - 1] as number) >= size;
   }
 
   /** Whether the tail is that of a power, not of noise; false where too few are known. */
   get isHeavy(): boolean {
     const last = this.#largest[LARGEST - 1] as number;
-    return this.#words[LENGTH] === LARGEST && last > 0 && this.#exponent(LARGEST, last) >= HEAVY_EXPONENT;
+    return this.#floats[LENGTH] === LARGEST && last > 0 && this.#exponent(LARGEST, last) >= HEAVY_EXPONENT;
   }
 
   /** Hill's, of the largest so many, down to `last`. */
@@ -123,7 +123,7 @@ export class OwnTail {
 
   /** Probability per value of a departure as large, by the same tail: the inverse of `passedWith`, but never less than its values can show, 1 / (n + 1). */
   chanceOf(size: number): number {
-    const count = Math.min(COUNT_MAX, this.#words[COUNT] as number);
+    const count = Math.min(COUNT_MAX, this.#floats[COUNT] as number);
     const shown = 1 / (count + 1);
     const used = this.#used(count);
     const last = this.#largest[used - 1] ?? 0;
@@ -133,7 +133,7 @@ export class OwnTail {
 
   /** Departures that speak for the tail of so many values. */
   #used(count: number): number {
-    return Math.min(this.#words[LENGTH] as number, Math.max(TAIL_MIN, Math.floor(count * TAIL_SHARE)));
+    return Math.min(this.#floats[LENGTH] as number, Math.max(TAIL_MIN, Math.floor(count * TAIL_SHARE)));
   }
 
   #exponentOf(used: number, last: number): number {
@@ -142,7 +142,7 @@ export class OwnTail {
 
   /** Departure that the series passes with this probability per value; 0 where too few are known. A series of few values, one of `alike`, has done only a part of what all do. */
   passedWith(probability: number, alike = 1): number {
-    const count = Math.min(COUNT_MAX, this.#words[COUNT] as number);
+    const count = Math.min(COUNT_MAX, this.#floats[COUNT] as number);
     const used = this.#used(count);
     const last = this.#largest[used - 1] ?? 0;
     if (used < TAIL_MIN || last <= 0) return 0;

@@ -18,12 +18,12 @@ const LIKE_SIZE = 2;
 const LIKE_VALUE = 1.3;
 
 /** Of bursts: when the newest was over, its size (two numbers of single precision), and how many. */
-export const SHORT_WORDS = 3;
+export const SHORT_LENGTH = 3;
 const ENDED = 0;
 const SIZES = 1;
 const BURSTS = 2;
 /** Of all: begin of the window of two days, end of the newest, size, and in single precision how many in the window and the longest. */
-export const MORE_SHORT_WORDS = 4;
+export const MORE_SHORT_LENGTH = 4;
 const WINDOW = 0;
 const NEWEST = 1;
 const ALL_SIZES = 2;
@@ -106,8 +106,8 @@ export function isBurstLong(lastedMs: number, intervalMs: number): boolean {
   return lastedMs <= BURST_INTERVALS * intervalMs && lastedMs <= SHORT_MS;
 }
 
-function pairOf(words: Float64Array, at: number): Float32Array {
-  return new Float32Array(words.buffer, words.byteOffset + 8 * at, 2);
+function pairOf(floats: Float64Array, at: number): Float32Array {
+  return new Float32Array(floats.buffer, floats.byteOffset + 8 * at, 2);
 }
 
 function enlarge(sizes: Float32Array, peak: number, peakValue: number): void {

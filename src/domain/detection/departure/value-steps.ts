@@ -27,57 +27,57 @@ const FRACTION = 17;
 
 /** Over caller-owned state, the head of a departure detector, all 0 at the start. */
 export class ValueSteps {
-  readonly #words: Float64Array;
+  readonly #floats: Float64Array;
 
-  constructor(words: Float64Array) {
-    this.#words = words;
+  constructor(floats: Float64Array) {
+    this.#floats = floats;
   }
 
   /** The newest value that was learned. */
   get previous(): number {
-    return this.#words[PREVIOUS] as number;
+    return this.#floats[PREVIOUS] as number;
   }
 
   /** The step to a value, signed, where it is larger than those that the series takes all the time; 0 for any other. */
   jumpTo(value: number): number {
     const step = value - this.previous;
-    const usual = (1 - (this.#words[STILL] as number)) * (this.#words[STEP] as number);
+    const usual = (1 - (this.#floats[STILL] as number)) * (this.#floats[STEP] as number);
     return usual > 0 && Math.abs(step) >= JUMP * usual ? step : 0;
   }
 
   /** Values are whole numbers, of late where they are counts. */
   get areIntegers(): boolean {
-    return isWhole(this.#words[FRACTION] as number);
+    return isWhole(this.#floats[FRACTION] as number);
   }
 
   /** Values repeat as whole numbers do, without standing still. */
   get areWhole(): boolean {
-    const still = this.#words[STILL] as number;
+    const still = this.#floats[STILL] as number;
     return still > WHOLE_SHARE && still < STILL_SHARE;
   }
 
   /** The series has a few levels, as the number of replicas. */
   get areLevels(): boolean {
-    return (this.#words[STILL] as number) > LEVELS_SHARE;
+    return (this.#floats[STILL] as number) > LEVELS_SHARE;
   }
 
   /** The sd that a series of whole numbers has at least; 0 for others. */
   get finest(): number {
-    return (this.#words[STILL] as number) > WHOLE_SHARE ? STEP_SD_SHARE * (this.#words[STEP] as number) : 0;
+    return (this.#floats[STILL] as number) > WHOLE_SHARE ? STEP_SD_SHARE * (this.#floats[STEP] as number) : 0;
   }
 
   /** Learns a value, the `count`th of the series, the mean of `counts` counts or of none; whether it is a level that the series has for a while. */
   learn(value: number, count: number, isIncident: boolean, counts: number): boolean {
-    const words = this.#words;
-    const step = Math.abs(value - (words[PREVIOUS] as number));
-    words[PREVIOUS] = value;
-    words[FRACTION] = fractionsWith(words[FRACTION] as number, value, counts);
+    const floats = this.#floats;
+    const step = Math.abs(value - (floats[PREVIOUS] as number));
+    floats[PREVIOUS] = value;
+    floats[FRACTION] = fractionsWith(floats[FRACTION] as number, value, counts);
     if (count === 1) return false;
-    words[STILL] = mix(words[STILL] as number, step === 0 ? 1 : 0, Math.max(STILL_WEIGHT, 1 / count));
-    const usual = words[STEP] as number;
-    if (step > 0) words[STEP] = usual === 0 ? step : mix(usual, Math.min(step, STEP_CLIP * usual), STEP_WEIGHT);
-    const run = step === 0 ? (words[RUN] as number) + 1 : 1;
-    words[RUN] = run;
+    floats[STILL] = mix(floats[STILL] as number, step === 0 ? 1 : 0, Math.max(STILL_WEIGHT, 1 / count));
+    const usual = floats[STEP] as number;
+    if (step > 0) floats[STEP] = usual === 0 ? step : mix(usual, Math.min(step, STEP_CLIP * usual), STEP_WEIGHT);
+    const run = step === 0 ? (floats[RUN] as number) + 1 : 1;
+    floats[RUN] = run;
     return run === (isIncident ? LEVEL_RUN_DEPARTED : LEVEL_RUN) || (run > LEVEL_RUN_DEPARTED && run % LEVEL_REFRESH === 0);
   }
 }

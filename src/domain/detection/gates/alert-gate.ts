@@ -3,7 +3,7 @@
 import { HOUR_MS } from "../../../core/time/durations.ts";
 
 /** Numbers of state. */
-export const GATE_WORDS = 7;
+export const GATE_LENGTH = 7;
 const IS_OPEN = 0;
 const QUIET_ROWS = 1;
 const LAST_OVER = 2;
@@ -41,24 +41,24 @@ const LEARNING: GateStep = { isFiring: false, opened: false, suppressedBy: "lear
 
 /** The alert stage of one pair or service over caller-owned state of GATE_WORDS numbers, all 0 at the start. */
 export class AlertGate {
-  readonly #words: Float64Array;
+  readonly #floats: Float64Array;
 
-  constructor(words: Float64Array) {
-    this.#words = words;
+  constructor(floats: Float64Array) {
+    this.#floats = floats;
   }
 
   get isFiring(): boolean {
-    return this.#words[IS_OPEN] === 1;
+    return this.#floats[IS_OPEN] === 1;
   }
 
   /** When the alert that is firing, or was last, began; ms. */
   get openedMs(): number {
-    return this.#words[OPENED] as number;
+    return this.#floats[OPENED] as number;
   }
 
   /** Evidence that must be reached to open an alert now: 1, more for a stream that has paged lately. */
   get bar(): number {
-    return 2 ** (this.#words[DAMPING] as number);
+    return 2 ** (this.#floats[DAMPING] as number);
   }
 
   /**
@@ -71,28 +71,28 @@ export class AlertGate {
     const over = evidence >= bar;
     const answer = this.isFiring ? this.#goOn(evidence) : evidence >= 1 ? this.#begin(timeMs, over, intervalMs, isLearning) : QUIET;
     if (over) {
-      this.#words[LAST_OVER] = timeMs;
-      this.#words[HAS_BEEN_OVER] = 1;
+      this.#floats[LAST_OVER] = timeMs;
+      this.#floats[HAS_BEEN_OVER] = 1;
     }
     return answer;
   }
 
   /** Ends an alert that nothing more will be observed of. */
   end(): void {
-    this.#words[IS_OPEN] = 0;
+    this.#floats[IS_OPEN] = 0;
   }
 
   #decay(timeMs: number): void {
-    const elapsed = Math.max(0, timeMs - (this.#words[LAST_TIME] as number));
-    this.#words[DAMPING] = (this.#words[DAMPING] as number) * Math.exp(-elapsed / DAMPING_MS);
-    this.#words[LAST_TIME] = timeMs;
+    const elapsed = Math.max(0, timeMs - (this.#floats[LAST_TIME] as number));
+    this.#floats[DAMPING] = (this.#floats[DAMPING] as number) * Math.exp(-elapsed / DAMPING_MS);
+    this.#floats[LAST_TIME] = timeMs;
   }
 
   #goOn(evidence: number): GateStep {
-    const quiet = evidence < 1 ? (this.#words[QUIET_ROWS] as number) + 1 : 0;
-    this.#words[QUIET_ROWS] = quiet;
+    const quiet = evidence < 1 ? (this.#floats[QUIET_ROWS] as number) + 1 : 0;
+    this.#floats[QUIET_ROWS] = quiet;
     if (quiet < QUIET_ROWS_TO_END) return FIRING;
-    this.#words[IS_OPEN] = 0;
+    this.#floats[IS_OPEN] = 0;
     return QUIET;
   }
 
@@ -100,11 +100,11 @@ export class AlertGate {
     if (isLearning) return LEARNING;
     if (!over) return FLAPPING;
     const rest = Math.min(REST_INTERVALS * intervalMs, REST_MS_MAX);
-    if (this.#words[HAS_BEEN_OVER] === 1 && timeMs - (this.#words[LAST_OVER] as number) <= rest) return SAME_INCIDENT;
-    this.#words[IS_OPEN] = 1;
-    this.#words[QUIET_ROWS] = 0;
-    this.#words[OPENED] = timeMs;
-    this.#words[DAMPING] = (this.#words[DAMPING] as number) + DAMPING_STEP;
+    if (this.#floats[HAS_BEEN_OVER] === 1 && timeMs - (this.#floats[LAST_OVER] as number) <= rest) return SAME_INCIDENT;
+    this.#floats[IS_OPEN] = 1;
+    this.#floats[QUIET_ROWS] = 0;
+    this.#floats[OPENED] = timeMs;
+    this.#floats[DAMPING] = (this.#floats[DAMPING] as number) + DAMPING_STEP;
     return OPENED_NOW;
   }
 }

@@ -11,15 +11,15 @@ const BAD_WHEN_HIGH = words(
 const BAD_WHEN_LOW = words("success availability apdex uptime free available remaining headroom healthy");
 
 /** Names kept, at most, whose words were looked at lately, 100 B each: every finding of a metric asks. */
-const NAMES_KEPT_MAX = 4_096;
-const kept = new BoundedMap<string, Direction>(NAMES_KEPT_MAX);
+const NAMES_RETAINED_MAX = 4_096;
+const kept = new BoundedMap<string, Direction>(NAMES_RETAINED_MAX);
 
 /** Direction by name; words of both kinds, or none, say nothing. */
 export function directionOfName(metricName: string): Direction {
-  return kept.obtain(metricName, () => directionOfWords(metricName));
+  return kept.obtain(metricName, () => directionOfText(metricName));
 }
 
-function directionOfWords(metricName: string): Direction {
+function directionOfText(metricName: string): Direction {
   const of = nameWords(metricName);
   const high = of.some((word) => BAD_WHEN_HIGH.has(word));
   const low = of.some((word) => BAD_WHEN_LOW.has(word));

@@ -41,9 +41,9 @@ export class MonitoredService {
   /** Model that is scored beside the one in production. */
   shadow: ShadowModel | undefined;
   /** State of the detector of metrics that were given up: its alert goes on in the next one. */
-  #formerWords: Float64Array | undefined;
+  #formerFloats: Float64Array | undefined;
   #plan: ServicePlan;
-  #words: Float64Array<ArrayBuffer> | undefined;
+  #floats: Float64Array<ArrayBuffer> | undefined;
   #model: Uint8Array<ArrayBuffer> | undefined;
 
   constructor(of: Pick<MonitoredService, "key" | "environment" | "partition">, plan: ServicePlan, nowMs: number) {
@@ -67,8 +67,8 @@ export class MonitoredService {
     this.#plan = plan;
     if (isSame) return;
     this.plannedMs = nowMs;
-    this.#formerWords = this.#words ?? this.#formerWords;
-    this.#words = undefined;
+    this.#formerFloats = this.#floats ?? this.#formerFloats;
+    this.#floats = undefined;
     this.#model = undefined;
     this.phase = "unknown";
     this.askedCycle = Number.NEGATIVE_INFINITY;
@@ -77,9 +77,9 @@ export class MonitoredService {
   /** A detector over state and model, for one visit; undefined where there is no model. */
   detector(): ServiceDetector | undefined {
     const model = this.#model && decodeServiceModel(this.#model);
-    if (model === undefined || this.#words === undefined) return undefined;
+    if (model === undefined || this.#floats === undefined) return undefined;
     const { shape } = this.#plan;
-    return new ServiceDetector(shape.names.length, this.#words, model, shape);
+    return new ServiceDetector(shape.names.length, this.#floats, model, shape);
   }
 
   /**
@@ -91,16 +91,16 @@ export class MonitoredService {
     this.pinned = message.promoted?.names;
     if (message.columns !== this.#plan.shape.columns) return message.promoted !== null || wasPinned;
     this.askedCycle = Number.NEGATIVE_INFINITY;
-    const words = this.#wordsFor(message);
-    if (message.model === null || words === undefined) {
+    const floats = this.#floatsFor(message);
+    if (message.model === null || floats === undefined) {
       if (this.phase === "unknown") this.phase = "learning";
       // A model without a state is of no use: both are made anew.
       this.dueMs = message.model === null ? message.dueMs : 0;
       return false;
     }
-    if (this.#words === undefined) this.sampleMs = message.sampleMs;
-    if (this.#model !== undefined) changeModel(words);
-    this.#words = words;
+    if (this.#floats === undefined) this.sampleMs = message.sampleMs;
+    if (this.#model !== undefined) changeModel(floats);
+    this.#floats = floats;
     this.#model = message.model;
     this.phase = "judged";
     this.rows = message.rows;
@@ -114,16 +114,16 @@ export class MonitoredService {
    * usual vectors leave something over with both or with neither: residuals of one kind are no history for those of the other. What alert is open, and how high
    * its bar is, goes on whichever it is.
    */
-  #wordsFor({ promoted, state, model }: ServiceModelMessage): Float64Array<ArrayBuffer> | undefined {
-    const before = this.#words ?? this.#formerWords;
+  #floatsFor({ promoted, state, model }: ServiceModelMessage): Float64Array<ArrayBuffer> | undefined {
+    const before = this.#floats ?? this.#formerFloats;
     const isOurs = promoted !== null && this.shadow?.modelId === promoted.modelId;
-    const given = state?.length === serviceDetectorWords(this.#plan.shape.names.length) ? state : undefined;
-    const words = isOurs ? this.shadow?.words : this.#goesOnWith(model) ? (this.#words ?? given) : (given ?? this.#words);
+    const input = state?.length === serviceDetectorWords(this.#plan.shape.names.length) ? state : undefined;
+    const floats = isOurs ? this.shadow?.words : this.#goesOnWith(model) ? (this.#floats ?? input) : (input ?? this.#floats);
     if (isOurs) this.shadow = undefined;
-    if (words === undefined || words === before) return words;
-    if (before !== undefined) carryAlert(before, words);
-    this.#formerWords = undefined;
-    return words;
+    if (floats === undefined || floats === before) return floats;
+    if (before !== undefined) carryAlert(before, floats);
+    this.#formerFloats = undefined;
+    return floats;
   }
 
   /** Whether the evidence so far is a history for that of a model. */
@@ -134,15 +134,15 @@ export class MonitoredService {
 
   /** Its row of the table of states; undefined without a state. */
   stateRow(): Uint8Array<ArrayBuffer> | undefined {
-    const words = this.#words;
-    if (words === undefined) return undefined;
+    const floats = this.#floats;
+    if (floats === undefined) return undefined;
     const { names, columns } = this.#plan.shape;
-    const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+    const bytes = new Uint8Array(floats.buffer, floats.byteOffset, floats.byteLength);
     return encodeServiceRow({ count: names.length, timeMs: this.sampleMs, service: this.hash, columns, bytes });
   }
 
   /** Bytes of model, state and plan. */
   get bytes(): number {
-    return (this.#model?.length ?? 0) + (this.#words?.byteLength ?? 0) + this.#plan.slots.byteLength + (this.shadow?.bytes ?? 0);
+    return (this.#model?.length ?? 0) + (this.#floats?.byteLength ?? 0) + this.#plan.slots.byteLength + (this.shadow?.bytes ?? 0);
   }
 }

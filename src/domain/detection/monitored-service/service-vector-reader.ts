@@ -36,8 +36,8 @@ export class ServiceVectorReader {
     this.newestMs = 0;
     for (let column = 0; column < names.length; column++) {
       this.#aggregate.reset();
-      for (let place = starts[column] as number; place < (starts[column + 1] as number); place++) {
-        const slot = slots[place] as number;
+      for (let index = starts[column] as number; index < (starts[column + 1] as number); index++) {
+        const slot = slots[index] as number;
         const timeMs = records.lastTimeMs(slot);
         // What is newest by an import is not judged.
         if (timeMs > this.newestMs && (records.flags(slot) & FLAG_HISTORY) === 0) this.newestMs = timeMs;

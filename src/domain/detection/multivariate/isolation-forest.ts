@@ -192,8 +192,8 @@ class TreeGrowth {
     return middle;
   }
 
-  #value(place: number, feature: number): number {
-    return this.#rows.values[(this.#indexes[place] as number) * this.#rows.width + feature] as number;
+  #value(index: number, feature: number): number {
+    return this.#rows.values[(this.#indexes[index] as number) * this.#rows.width + feature] as number;
   }
 
   #swap(i: number, j: number): void {

@@ -3,7 +3,7 @@
 import { SD_MIN, SD_RELATIVE_MIN } from "../../../core/layout/sd-floors.ts";
 import type { EigenSolver } from "./symmetric-eigen.ts";
 
-const VARIANCE_KEPT = 0.9;
+const VARIANCE_RETAINED = 0.9;
 const EIGENVALUE_MIN = 1e-6;
 /** Least spread of a residual, in standard deviations of its column: finer is rounding. */
 const RESIDUAL_SPREAD_MIN = 0.05;
@@ -82,9 +82,9 @@ export class PrincipalComponents {
     const means = columnMeans(values, width);
     const scales = columnScales(values, width, means);
     const { values: eigenvalues, vectors } = eigen(covariance(values, means, scales, count), width);
-    const kept = componentsFor(eigenvalues);
-    const components = Float32Array.from(vectors.subarray(0, kept * width));
-    const deviations = Float32Array.from(eigenvalues.subarray(0, kept), (value) => Math.sqrt(Math.max(value, EIGENVALUE_MIN)));
+    const retained = componentsFor(eigenvalues);
+    const components = Float32Array.from(vectors.subarray(0, retained * width));
+    const deviations = Float32Array.from(eigenvalues.subarray(0, retained), (value) => Math.sqrt(Math.max(value, EIGENVALUE_MIN)));
     return new PrincipalComponents({ means, scales, components, deviations });
   }
 
@@ -137,8 +137,8 @@ export class PrincipalComponents {
   /** Variance along each direction that is no component, of columns whose variance is 1. */
   #restVariance(): number {
     const width = this.residuals.length;
-    const kept = this.#deviations.reduce((sum, deviation) => sum + deviation ** 2, 0);
-    return Math.max(REST_VARIANCE_MIN, (width - kept) / Math.max(1, width - this.#deviations.length));
+    const retained = this.#deviations.reduce((sum, deviation) => sum + deviation ** 2, 0);
+    return Math.max(REST_VARIANCE_MIN, (width - retained) / Math.max(1, width - this.#deviations.length));
   }
 
   /**
@@ -238,7 +238,7 @@ function componentsFor(eigenvalues: Float64Array): number {
   let held = 0;
   for (let k = 0; k < eigenvalues.length; k++) {
     held += Math.max(0, eigenvalues[k] as number);
-    if (held >= VARIANCE_KEPT * total) return k + 1;
+    if (held >= VARIANCE_RETAINED * total) return k + 1;
   }
   return eigenvalues.length;
 }

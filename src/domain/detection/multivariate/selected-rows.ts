@@ -28,8 +28,8 @@ export function selectRows(all: TimedRows, { excluded, rowsMax }: RowSelection):
   const { times } = all;
   const clean: number[] = [];
   for (let row = 0; row < times.length; row++) if (!isExcluded(times[row] as number, excluded)) clean.push(row);
-  const kept = clean.length <= rowsMax ? clean : evenRuns(clean, rowsMax);
-  const rows = kept.length === times.length ? all : picked(all, kept);
+  const retained = clean.length <= rowsMax ? clean : evenRuns(clean, rowsMax);
+  const rows = retained.length === times.length ? all : picked(all, retained);
   return { rows, found: times.length, excluded: times.length - clean.length, sinceMs: times[0] ?? 0 };
 }
 
@@ -40,10 +40,10 @@ function isExcluded(timeMs: number, excluded: RowSelection["excluded"]): boolean
 /** Runs spread over all, as many as `rowsMax` holds; the newest among them. */
 function evenRuns(rows: readonly number[], rowsMax: number): number[] {
   const runs = Math.ceil(rows.length / RUN_ROWS);
-  const kept = Math.floor(rowsMax / RUN_ROWS);
+  const retained = Math.floor(rowsMax / RUN_ROWS);
   return rows.filter((_, at) => {
     const run = runs - 1 - Math.floor((rows.length - 1 - at) / RUN_ROWS);
-    return Math.floor(((run + 1) * kept) / runs) > Math.floor((run * kept) / runs);
+    return Math.floor(((run + 1) * retained) / runs) > Math.floor((run * retained) / runs);
   });
 }
 

@@ -3,12 +3,12 @@
 // that a service that has drifted since training is not one long alert.
 import { ACCEPTED_MS } from "../../../core/layout/episode-ends.ts";
 import { anomalyScore } from "../anomaly-score.ts";
-import { OWN_TAIL_WORDS, OwnTail } from "../departure/own-tail.ts";
+import { OWN_TAIL_LENGTH, OwnTail } from "../departure/own-tail.ts";
 import { pagesPerValue } from "../departure/page-budget.ts";
-import { AlertGate, GATE_WORDS, type GateStep } from "../gates/alert-gate.ts";
-import { DriftingMoments, MOMENTS_WORDS } from "../rolling/drifting-moments.ts";
-import { RECENT_WORDS, RecentValues } from "../rolling/recent-values.ts";
-import { INTERVAL_WORDS, UsualInterval } from "../rolling/usual-interval.ts";
+import { AlertGate, GATE_LENGTH, type GateStep } from "../gates/alert-gate.ts";
+import { DriftingMoments, MOMENTS_LENGTH } from "../rolling/drifting-moments.ts";
+import { RECENT_LENGTH, RecentValues } from "../rolling/recent-values.ts";
+import { INTERVAL_LENGTH, UsualInterval } from "../rolling/usual-interval.ts";
 import { normalQuantile, Z_MAX } from "../tail-probability.ts";
 import { areFewEvents } from "./few-events.ts";
 import type { Random } from "./isolation-forest.ts";
@@ -39,9 +39,9 @@ const LEARNED_FROM = 256;
 const CHANNELS = 4;
 /** Least spread of each: the first and the last are 0 for most vectors of a few metrics. */
 const SPREADS_MIN = [0.01, 0, 0, 0.1];
-const CHANNEL_WORDS = RECENT_WORDS + 2 * MOMENTS_WORDS;
+const CHANNEL_LENGTH = RECENT_LENGTH + 2 * MOMENTS_LENGTH;
 /** Vectors taken so far; time of the newest one; which of the newest were over the bar, a bit each. */
-const HEAD_WORDS = 3;
+const HEAD_LENGTH = 3;
 const ROWS_SEEN = 0;
 const NEWEST_MS = 1;
 const OVER = 2;
@@ -54,22 +54,22 @@ const OVER_BITS = 0b111;
 const NEAR = 0.8;
 const OWN_SHARE = 0.5;
 const SEVERE = 2;
-const GATE_PLACE = HEAD_WORDS + 2 * RECENT_WORDS + CHANNELS * CHANNEL_WORDS + INTERVAL_WORDS;
-const FIXED_WORDS = HEAD_WORDS + 2 * RECENT_WORDS + CHANNELS * CHANNEL_WORDS + INTERVAL_WORDS + GATE_WORDS + OWN_TAIL_WORDS;
+const GATE_INDEX = HEAD_LENGTH + 2 * RECENT_LENGTH + CHANNELS * CHANNEL_LENGTH + INTERVAL_LENGTH;
+const FIXED_LENGTH = HEAD_LENGTH + 2 * RECENT_LENGTH + CHANNELS * CHANNEL_LENGTH + INTERVAL_LENGTH + GATE_LENGTH + OWN_TAIL_LENGTH;
 
 /** Numbers of state of a detector for so many metrics: 122 and three rows. */
 export function serviceDetectorWords(width: number): number {
-  return FIXED_WORDS + FEATURE_ROWS * width;
+  return FIXED_LENGTH + FEATURE_ROWS * width;
 }
 
 /** Takes the alert of one detector's state over into another's: whether it is open, since when, and how high its bar is. The metrics may differ. */
 export function carryAlert(from: Float64Array, into: Float64Array): void {
-  into.set(from.subarray(GATE_PLACE, GATE_PLACE + GATE_WORDS), GATE_PLACE);
+  into.set(from.subarray(GATE_INDEX, GATE_INDEX + GATE_LENGTH), GATE_INDEX);
 }
 
 /** Another model goes on with a detector's state: what the one before put in the place of missing values is nothing that they move from. */
-export function changeModel(words: Float64Array): void {
-  words[ROWS_SEEN] = 0;
+export function changeModel(floats: Float64Array): void {
+  floats[ROWS_SEEN] = 0;
 }
 
 /** Verdict of the detector on a vector; the object is used again for the next one. */
@@ -120,28 +120,28 @@ export class ServiceDetector {
   /** Of `columns` that are not known nothing is taken for a count of single events. */
   constructor(
     width: number,
-    words = new Float64Array(serviceDetectorWords(width)),
+    floats = new Float64Array(serviceDetectorWords(width)),
     model: ServiceModel | null = null,
     columns?: NamedColumns,
   ) {
-    if (words.length !== serviceDetectorWords(width)) throw new Error(`${words.length} numbers are no state for ${width} metrics`);
+    if (floats.length !== serviceDetectorWords(width)) throw new Error(`${floats.length} numbers are no state for ${width} metrics`);
     this.#width = width;
     this.#model = model;
     this.#columns = columns;
     let used = 0;
     const take = (count: number): Float64Array => {
       used += count;
-      return words.subarray(used - count, used);
+      return floats.subarray(used - count, used);
     };
-    this.#head = take(HEAD_WORDS);
-    this.#components = new RecentValues(take(RECENT_WORDS));
-    this.#isolations = new RecentValues(take(RECENT_WORDS));
+    this.#head = take(HEAD_LENGTH);
+    this.#components = new RecentValues(take(RECENT_LENGTH));
+    this.#isolations = new RecentValues(take(RECENT_LENGTH));
     this.#channels = Array.from({ length: CHANNELS }, (_, channel) => {
-      return new EvidenceChannel(take(CHANNEL_WORDS), SPREADS_MIN[channel] as number);
+      return new EvidenceChannel(take(CHANNEL_LENGTH), SPREADS_MIN[channel] as number);
     });
-    this.#interval = new UsualInterval(take(INTERVAL_WORDS));
-    this.gate = new AlertGate(take(GATE_WORDS));
-    this.#tail = new OwnTail(take(OWN_TAIL_WORDS));
+    this.#interval = new UsualInterval(take(INTERVAL_LENGTH));
+    this.gate = new AlertGate(take(GATE_LENGTH));
+    this.#tail = new OwnTail(take(OWN_TAIL_LENGTH));
     this.#rows = take(FEATURE_ROWS * width);
   }
 
@@ -310,11 +310,11 @@ class EvidenceChannel {
   /** Evidence of the newest value alone. */
   alone = 0;
 
-  constructor(words: Float64Array, spreadMin: number) {
+  constructor(floats: Float64Array, spreadMin: number) {
     this.#spreadMin = spreadMin;
-    this.#recent = new RecentValues(words.subarray(0, RECENT_WORDS));
-    this.#single = new DriftingMoments(words.subarray(RECENT_WORDS, RECENT_WORDS + MOMENTS_WORDS));
-    this.#smooth = new DriftingMoments(words.subarray(RECENT_WORDS + MOMENTS_WORDS));
+    this.#recent = new RecentValues(floats.subarray(0, RECENT_LENGTH));
+    this.#single = new DriftingMoments(floats.subarray(RECENT_LENGTH, RECENT_LENGTH + MOMENTS_LENGTH));
+    this.#smooth = new DriftingMoments(floats.subarray(RECENT_LENGTH + MOMENTS_LENGTH));
   }
 
   weigh(value: number, learns: boolean): number {

@@ -43,9 +43,9 @@ export function rowsOfHistory(history: ServiceHistory, request: RowRequest): Tim
     if (cursor.read(timeMs, values.subarray(rows * width, (rows + 1) * width))) times[rows++] = timeMs;
   }
   const from = Math.max(0, rows - rowsMax);
-  const kept = values.slice(from * width, rows * width);
-  fillGaps(kept, width);
-  return { times: times.slice(from, rows), values: kept, width };
+  const retained = values.slice(from * width, rows * width);
+  fillGaps(retained, width);
+  return { times: times.slice(from, rows), values: retained, width };
 }
 
 /** Vectors are at most so many intervals apart on the whole: samples of a quarter of an hour and a cycle of a minute. */

@@ -69,22 +69,23 @@ function trainAnew(job: TrainingJob, all: TimedRows): TrainingResult {
   const { rows, aside } = chosenRows(job, all);
   const count = rows.times.length;
   if (count < SERVICE_VECTORS_MIN) return { rows: count, model: null, state: null };
-  const kept = encodeTrainingRows(rows);
+  const retained = encodeTrainingRows(rows);
   const { model, state } = trained(job, rows);
   const before = job.past?.model && decodeServiceModel(job.past.model);
-  if (before !== undefined && !isNoWorse(model, before, aside)) return { rows: count, model: null, state: null, kept, isRefused: true };
-  return { rows: count, model: encodeServiceModel(model), state, kept };
+  if (before !== undefined && !isNoWorse(model, before, aside))
+    return { rows: count, model: null, state: null, kept: retained, isRefused: true };
+  return { rows: count, model: encodeServiceModel(model), state, kept: retained };
 }
 
 /** What is strange is left out where enough is left without it. */
 function chosenRows({ past, rowsMax }: TrainingJob, newest: TimedRows): ChosenRows {
-  const kept = past?.rows && decodeTrainingRows(past.rows, newest.width);
+  const retained = past?.rows && decodeTrainingRows(past.rows, newest.width);
   const left =
     newest.times.length < SERVICE_VECTORS_MIN
       ? new Uint8Array(newest.times.length)
       : strangeRows(newest, past?.excluded ?? [], symmetricEigen);
-  const calm = chooseRows({ kept, newest, left, rowsMax });
-  return calm.rows.times.length < SERVICE_VECTORS_MIN ? chooseRows({ kept, newest, left: left.fill(0), rowsMax }) : calm;
+  const calm = chooseRows({ kept: retained, newest, left, rowsMax });
+  return calm.rows.times.length < SERVICE_VECTORS_MIN ? chooseRows({ kept: retained, newest, left: left.fill(0), rowsMax }) : calm;
 }
 
 function trained({ seed }: TrainingJob, rows: TimedRows): { readonly model: ServiceModel; readonly state: Float64Array<ArrayBuffer> } {

@@ -56,10 +56,10 @@ class Samples {
     const [times, values] = [this.#times, this.#values];
     if (this.#isAscending) return { times: Float64Array.from(times), values: Float64Array.from(values) };
     const order = Uint32Array.from(times.keys()).sort((a, b) => (times[a] as number) - (times[b] as number) || a - b);
-    const last = order.filter((place, i) => times[place] !== times[order[i + 1] as number]);
+    const last = order.filter((index, i) => times[index] !== times[order[i + 1] as number]);
     return {
-      times: Float64Array.from(last, (place) => times[place] as number),
-      values: Float64Array.from(last, (place) => values[place] as number),
+      times: Float64Array.from(last, (index) => times[index] as number),
+      values: Float64Array.from(last, (index) => values[index] as number),
     };
   }
 }

@@ -42,15 +42,15 @@ interface Run {
 }
 
 /** Chooses at most `rowsMax` vectors; all of the newest where these are few, and nothing was kept or is left out. */
-export function chooseRows({ kept, newest, left, rowsMax }: RowSources): ChosenRows {
+export function chooseRows({ kept: retained, newest, left, rowsMax }: RowSources): ChosenRows {
   const { times, width } = newest;
   const none: TimedRows = { times: new Float64Array(0), values: new Float64Array(0), width };
-  if (kept === undefined && times.length <= rowsMax && !left.includes(1)) return { rows: newest, aside: none };
+  if (retained === undefined && times.length <= rowsMax && !left.includes(1)) return { rows: newest, aside: none };
   const intervalMs = usualIntervalMs(newest);
   const slotMs = RUN_ROWS * intervalMs;
   const youngMs = (times.at(-1) ?? 0) - WEEK_MS;
   const calm = runsOf(newest, slotMs, left);
-  const runs = kept === undefined ? calm : merged(runsOf(kept, slotMs), calm, newest, slotMs);
+  const runs = retained === undefined ? calm : merged(runsOf(retained, slotMs), calm, newest, slotMs);
   const isYoung = ({ slot }: Run) => slot * slotMs >= youngMs;
   const [young, old] = [runs.filter(isYoung), runs.filter((run) => !isYoung(run))];
   const half = Math.floor(rowsMax / 2);
@@ -92,10 +92,10 @@ function runsOf(of: TimedRows, slotMs: number, left?: Uint8Array): Run[] {
 }
 
 /** Kept runs beside the calm ones of what raw samples give, which win: of a time that is strange now nothing is learned any more. Where raw samples begin, the longer one. */
-function merged(kept: readonly Run[], calm: readonly Run[], newest: TimedRows, slotMs: number): Run[] {
+function merged(retained: readonly Run[], calm: readonly Run[], newest: TimedRows, slotMs: number): Run[] {
   const firstSlot = Math.floor((newest.times[0] ?? Number.POSITIVE_INFINITY) / slotMs);
   const first = calm.find(({ slot }) => slot === firstSlot);
-  const before = kept.filter(({ slot }) => slot <= firstSlot);
+  const before = retained.filter(({ slot }) => slot <= firstSlot);
   const isWhole = (run: Run | undefined) => run !== undefined && (first === undefined || run.to - run.from >= first.to - first.from);
   return isWhole(before.find(({ slot }) => slot === firstSlot))
     ? [...before, ...calm.filter((run) => run !== first)]

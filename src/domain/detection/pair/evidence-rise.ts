@@ -1,7 +1,7 @@
 // Whether evidence that goes on is still news: for a while after it has risen, and again once it was gone for as long, or long after people were informed of it.
 
 /** Numbers of state: when it rose, when it was there last, and whether people were told. */
-export const RISE_WORDS = 3;
+export const RISE_LENGTH = 3;
 const ROSE = 0;
 const LAST = 1;
 const REPORTED = 2;
@@ -13,26 +13,26 @@ const REST_INTERVALS = 60;
 
 /** Over caller-owned state of RISE_WORDS numbers, all 0 at the start. */
 export class EvidenceRise {
-  readonly #words: Float64Array;
+  readonly #floats: Float64Array;
 
-  constructor(words: Float64Array) {
-    this.#words = words;
+  constructor(floats: Float64Array) {
+    this.#floats = floats;
   }
 
   /** Takes that the evidence is there at this time; whether it is news. */
   isNews(timeMs: number, intervalMs: number): boolean {
-    const words = this.#words;
-    const isNew = timeMs - (words[LAST] as number) > NEWS_INTERVALS * intervalMs && words[REPORTED] !== 1;
-    if (isNew || timeMs - (words[ROSE] as number) > REST_INTERVALS * intervalMs) {
-      words[ROSE] = timeMs;
-      words[REPORTED] = 0;
+    const floats = this.#floats;
+    const isNew = timeMs - (floats[LAST] as number) > NEWS_INTERVALS * intervalMs && floats[REPORTED] !== 1;
+    if (isNew || timeMs - (floats[ROSE] as number) > REST_INTERVALS * intervalMs) {
+      floats[ROSE] = timeMs;
+      floats[REPORTED] = 0;
     }
-    words[LAST] = timeMs;
-    return timeMs - (words[ROSE] as number) <= NEWS_INTERVALS * intervalMs;
+    floats[LAST] = timeMs;
+    return timeMs - (floats[ROSE] as number) <= NEWS_INTERVALS * intervalMs;
   }
 
   /** People were told. */
   tell(): void {
-    this.#words[REPORTED] = 1;
+    this.#floats[REPORTED] = 1;
   }
 }

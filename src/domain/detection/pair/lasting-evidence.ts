@@ -1,14 +1,14 @@
 // What lasts: values in a row that say together what none of them does, held against what such evidence comes to by itself on this series.
 import { DAY_MS } from "../../../core/time/durations.ts";
-import { OWN_TAIL_WORDS } from "../departure/own-tail.ts";
+import { OWN_TAIL_LENGTH } from "../departure/own-tail.ts";
 import { PAGES_A_DAY } from "../departure/page-budget.ts";
 import type { RecentValues } from "../rolling/recent-values.ts";
-import { EvidenceRise, RISE_WORDS } from "./evidence-rise.ts";
-import { CONFIRMATION_WORDS, PairConfirmation } from "./pair-confirmation.ts";
+import { EvidenceRise, RISE_LENGTH } from "./evidence-rise.ts";
+import { CONFIRMATION_LENGTH, PairConfirmation } from "./pair-confirmation.ts";
 import { StretchTail } from "./stretch-tail.ts";
 
 /** Numbers of state: the evidence, the tail of that, the highest of the stretch at hand, and when it rose. */
-export const LASTING_WORDS = CONFIRMATION_WORDS + OWN_TAIL_WORDS + 1 + 2 * RISE_WORDS;
+export const LASTING_LENGTH = CONFIRMATION_LENGTH + OWN_TAIL_LENGTH + 1 + 2 * RISE_LENGTH;
 /** Evidence of values that overlap is one: the highest of so many in a row is what counts for the tail, and the stretch at hand does not speak against itself. */
 const LASTING_STRETCH = 12;
 /** Stretches before which their tail says nothing. */
@@ -48,16 +48,16 @@ export class LastingEvidence {
   /** They would be told, were it not known of the series. */
   comesAgain = false;
 
-  constructor(words: Float64Array, values: RecentValues) {
+  constructor(floats: Float64Array, values: RecentValues) {
     let used = 0;
     const take = (count: number): Float64Array => {
       used += count;
-      return words.subarray(used - count, used);
+      return floats.subarray(used - count, used);
     };
-    this.#confirmation = new PairConfirmation(take(CONFIRMATION_WORDS), values);
-    const tail = take(OWN_TAIL_WORDS);
-    this.#aloneRise = new EvidenceRise(take(RISE_WORDS));
-    this.#sharedRise = new EvidenceRise(take(RISE_WORDS));
+    this.#confirmation = new PairConfirmation(take(CONFIRMATION_LENGTH), values);
+    const tail = take(OWN_TAIL_LENGTH);
+    this.#aloneRise = new EvidenceRise(take(RISE_LENGTH));
+    this.#sharedRise = new EvidenceRise(take(RISE_LENGTH));
     this.#tail = new StretchTail(tail, take(1));
   }
 

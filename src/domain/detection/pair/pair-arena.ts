@@ -6,7 +6,7 @@ import { packedSizeMax, packNonZeroWords, unpackNonZeroWords } from "../../codec
 import { FORMER_PAIR_STATES_BYTES, PAIR_STATE_BYTES } from "./pair-detector.ts";
 
 /** Before the state of each pair: hash of its stream (16 bytes), then these, by their place among f64. */
-const HEAD_WORDS = 7;
+const HEAD_LENGTH = 7;
 const LAST_TIME = 2;
 const OPENED = 3;
 const PEAK = 4;
@@ -15,12 +15,12 @@ const COUNT = 5;
 const FLAGS = 12;
 const IN_USE = 1;
 const STATE_WORDS = PAIR_STATE_BYTES / 8;
-const PAIR_WORDS = HEAD_WORDS + STATE_WORDS;
+const PAIR_LENGTH = HEAD_LENGTH + STATE_WORDS;
 /** Size of a pair, but for four bytes by slot. */
-export const PAIR_BYTES = 8 * PAIR_WORDS;
+export const PAIR_BYTES = 8 * PAIR_LENGTH;
 const PAGE_BYTES = LONG_BASELINE_PAGE_PAIRS * PAIR_BYTES;
 /** Sizes of pairs whose state was shorter; the words behind are 0 then. */
-const FORMER_PAIR_BYTES = FORMER_PAIR_STATES_BYTES.map((bytes) => 8 * HEAD_WORDS + bytes);
+const FORMER_PAIR_BYTES = FORMER_PAIR_STATES_BYTES.map((bytes) => 8 * HEAD_LENGTH + bytes);
 /** A stored page begins with its layout and PAIR_BYTES: pages of other layouts or pairs are left out, and their pairs learn anew. */
 const PAGE_HEAD_BYTES = 8;
 /** The page as it lies here; read, and written no more. */
@@ -79,15 +79,15 @@ export class PairArena {
   }
 
   /** A new pair of a partition; `words` from `at` on are the hash of its stream. */
-  take(partition: number, words: Uint32Array, at: number): number {
+  take(partition: number, slots: Uint32Array, at: number): number {
     const { free } = this.#partitions[partition] as PartitionPages;
     if (free.length === 0) this.#addPage(partition, (this.#partitions[partition] as PartitionPages).nextNumber);
     const pair = free.pop() as number;
     const page = this.#page(pair);
-    const place = this.#place(pair);
-    page.doubles.fill(0, place, place + PAIR_WORDS);
-    for (let i = 0; i < 4; i++) page.words[2 * place + i] = words[at + i] as number;
-    page.words[2 * place + FLAGS] = IN_USE;
+    const index = this.#index(pair);
+    page.doubles.fill(0, index, index + PAIR_LENGTH);
+    for (let i = 0; i < 4; i++) page.words[2 * index + i] = slots[at + i] as number;
+    page.words[2 * index + FLAGS] = IN_USE;
     page.used++;
     this.#touch(page);
     this.#size++;
@@ -96,7 +96,7 @@ export class PairArena {
 
   free(pair: number): void {
     const page = this.#page(pair);
-    page.words[2 * this.#place(pair) + FLAGS] = 0;
+    page.words[2 * this.#index(pair) + FLAGS] = 0;
     page.used--;
     this.#touch(page);
     (this.#partitions[page.partition] as PartitionPages).free.push(pair);
@@ -105,83 +105,83 @@ export class PairArena {
 
   /** Begins anew with a pair, whose stream has other values now. */
   reset(pair: number): void {
-    const place = this.#place(pair);
-    this.#page(pair).doubles.fill(0, place + LAST_TIME, place + LAST_TIME + 4);
-    this.#page(pair).doubles.fill(0, place + HEAD_WORDS, place + PAIR_WORDS);
+    const index = this.#index(pair);
+    this.#page(pair).doubles.fill(0, index + LAST_TIME, index + LAST_TIME + 4);
+    this.#page(pair).doubles.fill(0, index + HEAD_LENGTH, index + PAIR_LENGTH);
     this.#touch(this.#page(pair));
   }
 
   /** Begins a pair with the state of another, as if it had seen its values. */
   inherit(pair: number, from: number): void {
-    const source = this.#place(from) + HEAD_WORDS;
+    const source = this.#index(from) + HEAD_LENGTH;
     const page = this.#page(pair);
-    const place = this.#place(pair);
-    page.doubles.set(this.#page(from).doubles.subarray(source, source + STATE_WORDS), place + HEAD_WORDS);
-    page.doubles[place + COUNT] = this.count(from);
+    const index = this.#index(pair);
+    page.doubles.set(this.#page(from).doubles.subarray(source, source + STATE_WORDS), index + HEAD_LENGTH);
+    page.doubles[index + COUNT] = this.count(from);
     this.#touch(page);
   }
 
   /** Brings the pair's state to the detector. */
   load(pair: number): void {
-    const from = this.#place(pair) + HEAD_WORDS;
+    const from = this.#index(pair) + HEAD_LENGTH;
     this.#state.set(this.#page(pair).doubles.subarray(from, from + STATE_WORDS));
   }
 
   /** Takes the detector's state over, with what is known of it without loading it: its newest time and its number of values. */
   save(pair: number, lastTimeMs: number, count: number): void {
     const page = this.#page(pair);
-    const place = this.#place(pair);
-    page.doubles.set(this.#state, place + HEAD_WORDS);
-    page.doubles[place + LAST_TIME] = lastTimeMs;
-    page.doubles[place + COUNT] = count;
+    const index = this.#index(pair);
+    page.doubles.set(this.#state, index + HEAD_LENGTH);
+    page.doubles[index + LAST_TIME] = lastTimeMs;
+    page.doubles[index + COUNT] = count;
     this.#touch(page);
   }
 
   lastTimeMs(pair: number): number {
-    return this.#page(pair).doubles[this.#place(pair) + LAST_TIME] as number;
+    return this.#page(pair).doubles[this.#index(pair) + LAST_TIME] as number;
   }
 
   /** Values that the pair has taken in. */
   count(pair: number): number {
-    return this.#page(pair).doubles[this.#place(pair) + COUNT] as number;
+    return this.#page(pair).doubles[this.#index(pair) + COUNT] as number;
   }
 
   /** When the episode that was reported and is open began; 0 for none. */
   openedMs(pair: number): number {
-    return this.#page(pair).doubles[this.#place(pair) + OPENED] as number;
+    return this.#page(pair).doubles[this.#index(pair) + OPENED] as number;
   }
 
   /** Signed z of its peak. */
   peak(pair: number): number {
-    return this.#page(pair).doubles[this.#place(pair) + PEAK] as number;
+    return this.#page(pair).doubles[this.#index(pair) + PEAK] as number;
   }
 
   setEpisode(pair: number, openedMs: number, peak: number): void {
     const page = this.#page(pair);
-    page.doubles[this.#place(pair) + OPENED] = openedMs;
-    page.doubles[this.#place(pair) + PEAK] = peak;
+    page.doubles[this.#index(pair) + OPENED] = openedMs;
+    page.doubles[this.#index(pair) + PEAK] = peak;
     this.#touch(page);
   }
 
   /** Other flags than IN_USE, for whoever owns the pairs. */
   marks(pair: number): number {
-    return (this.#page(pair).words[2 * this.#place(pair) + FLAGS] as number) >>> 1;
+    return (this.#page(pair).words[2 * this.#index(pair) + FLAGS] as number) >>> 1;
   }
 
   setMarks(pair: number, marks: number): void {
-    this.#page(pair).words[2 * this.#place(pair) + FLAGS] = IN_USE | (marks << 1);
+    this.#page(pair).words[2 * this.#index(pair) + FLAGS] = IN_USE | (marks << 1);
   }
 
   /** Identity hash of the pair's stream, 32 hex digits. */
   hash(pair: number): string {
-    return Buffer.from(this.#page(pair).words.buffer as ArrayBuffer, 8 * this.#place(pair), 16).toString("hex");
+    return Buffer.from(this.#page(pair).words.buffer as ArrayBuffer, 8 * this.#index(pair), 16).toString("hex");
   }
 
   /** Whether the pair's stream has this hash. */
-  isOf(pair: number, words: Uint32Array, at: number): boolean {
+  isOf(pair: number, slots: Uint32Array, at: number): boolean {
     const page = this.#page(pair);
-    const from = 2 * this.#place(pair);
-    for (let i = 0; i < 4; i++) if (page.words[from + i] !== words[at + i]) return false;
+    const from = 2 * this.#index(pair);
+    for (let i = 0; i < 4; i++) if (page.words[from + i] !== slots[at + i]) return false;
     return true;
   }
 
@@ -219,7 +219,7 @@ export class PairArena {
     pages.free.length -= LONG_BASELINE_PAGE_PAIRS;
     const first = (this.#pages.length - 1) * LONG_BASELINE_PAGE_PAIRS + 1;
     for (let i = LONG_BASELINE_PAGE_PAIRS - 1; i >= 0; i--) {
-      const at = 2 * i * PAIR_WORDS;
+      const at = 2 * i * PAIR_LENGTH;
       if (((page.words[at + FLAGS] as number) & IN_USE) === 0) pages.free.push(first + i);
       else {
         page.used++;
@@ -245,8 +245,8 @@ export class PairArena {
     return this.#pages[Math.floor((pair - 1) / LONG_BASELINE_PAGE_PAIRS)] as Page;
   }
 
-  #place(pair: number): number {
-    return ((pair - 1) % LONG_BASELINE_PAGE_PAIRS) * PAIR_WORDS;
+  #index(pair: number): number {
+    return ((pair - 1) % LONG_BASELINE_PAGE_PAIRS) * PAIR_LENGTH;
   }
 }
 
@@ -274,6 +274,6 @@ function widened(former: ArrayBuffer, pairBytes: number): ArrayBuffer {
 }
 
 /** 53 bits of a hash: a key of maps. */
-export function hashNumber(words: Uint32Array, at: number): number {
-  return (words[at] as number) * 2 ** 21 + ((words[at + 1] as number) >>> 11);
+export function hashNumber(slots: Uint32Array, at: number): number {
+  return (slots[at] as number) * 2 ** 21 + ((slots[at + 1] as number) >>> 11);
 }

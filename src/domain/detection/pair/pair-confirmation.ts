@@ -6,7 +6,7 @@ import { SD_PER_MEAN_DEVIATION } from "../robust.ts";
 import type { RecentValues } from "../rolling/recent-values.ts";
 
 /** Numbers of state. */
-export const CONFIRMATION_WORDS = 3;
+export const CONFIRMATION_LENGTH = 3;
 const LEVEL = 0;
 /** Mean absolute deviation from the level, and mean absolute step, both of clipped ones. */
 const SPREAD = 1;
@@ -47,7 +47,7 @@ const YOUNG_BAR = 8 / SHIFT_ALONE;
 
 /** Confirmation of one pair over caller-owned state of CONFIRMATION_WORDS numbers, all 0 at the start. The fields report the newest value. */
 export class PairConfirmation {
-  readonly #words: Float64Array;
+  readonly #floats: Float64Array;
   /** Values of the pair, with the newest one in it. */
   readonly #values: RecentValues;
   /** Standard deviations of the newest WIDTH values from the level, and of the one before them. */
@@ -60,15 +60,15 @@ export class PairConfirmation {
   /** Side of the level that the values lie on; 0 where they scatter. */
   side: -1 | 0 | 1 = 0;
 
-  constructor(words: Float64Array, values: RecentValues) {
-    this.#words = words;
+  constructor(floats: Float64Array, values: RecentValues) {
+    this.#floats = floats;
     this.#values = values;
   }
 
   /** Judges the newest of the values, which are finite, and takes it in. `historySd` is that of the pair's whole history, `sdMin` the least that one may be. */
   observe(historySd: number, sdMin = SD_MIN): void {
     const { count, newest } = this.#values;
-    if (count === 1) this.#words[LEVEL] = newest;
+    if (count === 1) this.#floats[LEVEL] = newest;
     this.alone = 0;
     this.shared = 0;
     this.nothing = 0;
@@ -79,13 +79,13 @@ export class PairConfirmation {
 
   /** Goes on from another level. */
   moveTo(level: number): void {
-    this.#words[LEVEL] = level;
+    this.#floats[LEVEL] = level;
   }
 
   #judge(historySd: number, bar: number, sdMin: number): void {
-    const level = this.#words[LEVEL] as number;
-    const spread = this.#words[SPREAD] as number;
-    const step = this.#words[STEP] as number;
+    const level = this.#floats[LEVEL] as number;
+    const spread = this.#floats[SPREAD] as number;
+    const step = this.#floats[STEP] as number;
     const sd = Math.max(SD_PER_MEAN_DEVIATION * spread, HISTORY_SD_SHARE * historySd, SD_RELATIVE_MIN * Math.abs(level), sdMin);
     let sum = 0;
     let low = Number.POSITIVE_INFINITY;
@@ -144,19 +144,19 @@ export class PairConfirmation {
   }
 
   #learn(count: number, value: number): void {
-    const words = this.#words;
-    const level = words[LEVEL] as number;
-    const spread = words[SPREAD] as number;
-    const step = words[STEP] as number;
+    const floats = this.#floats;
+    const level = floats[LEVEL] as number;
+    const spread = floats[SPREAD] as number;
+    const step = floats[STEP] as number;
     const isClipped = count > UNCLIPPED_VALUES;
     const floor = Math.max(SD_RELATIVE_MIN * Math.abs(level), SD_MIN);
     const most = isClipped ? CLIP * SD_PER_MEAN_DEVIATION * Math.max(spread, floor) : Number.POSITIVE_INFINITY;
     const deviation = Math.max(-most, Math.min(most, value - level));
-    words[LEVEL] = level + Math.max(LEVEL_WEIGHT, 1 / count) * deviation;
-    words[SPREAD] = spread + Math.max(SPREAD_WEIGHT, 1 / count) * (Math.abs(deviation) - spread);
+    floats[LEVEL] = level + Math.max(LEVEL_WEIGHT, 1 / count) * deviation;
+    floats[SPREAD] = spread + Math.max(SPREAD_WEIGHT, 1 / count) * (Math.abs(deviation) - spread);
     if (count === 1) return;
     const mostStep = isClipped ? STEP_CLIP * Math.max(step, floor) : Number.POSITIVE_INFINITY;
     const newest = Math.min(mostStep, Math.abs(value - this.#values.before(1)));
-    words[STEP] = step + Math.max(SPREAD_WEIGHT, 1 / count) * (newest - step);
+    floats[STEP] = step + Math.max(SPREAD_WEIGHT, 1 / count) * (newest - step);
   }
 }

@@ -6,23 +6,23 @@ import { HOUR_MS } from "../../../core/time/durations.ts";
 import { endOfDay, type KnownDays } from "../../calendar/known-days.ts";
 import {
   DEPARTING_VALUES,
-  DEPARTURE_DETECTOR_WORDS,
+  DEPARTURE_DETECTOR_LENGTH,
   DepartureDetector,
-  FORMER_MORE_DEPARTURE_DETECTOR_WORDS,
-  MORE_DEPARTURE_DETECTOR_WORDS,
+  FORMER_MORE_DEPARTURE_DETECTOR_LENGTH,
+  MORE_DEPARTURE_DETECTOR_LENGTH,
 } from "../departure/departure-detector.ts";
-import { OWN_TAIL_WORDS, type TailEvidence } from "../departure/own-tail.ts";
+import { OWN_TAIL_LENGTH, type TailEvidence } from "../departure/own-tail.ts";
 import { shareOfOne } from "../departure/page-budget.ts";
 import type { YoungDeparture } from "../departure/young-departure.ts";
-import { AlertGate, GATE_WORDS } from "../gates/alert-gate.ts";
-import { DriftingMoments, MOMENTS_WORDS } from "../rolling/drifting-moments.ts";
+import { AlertGate, GATE_LENGTH } from "../gates/alert-gate.ts";
+import { DriftingMoments, MOMENTS_LENGTH } from "../rolling/drifting-moments.ts";
 import type { PendingGroup } from "../rolling/observation-groups.ts";
-import { RECENT_VALUES, RECENT_WORDS, RecentValues } from "../rolling/recent-values.ts";
-import { SAMPLE_VALUES, SAMPLE_WORDS, ThinnedSample } from "../rolling/thinned-sample.ts";
-import { INTERVAL_WORDS, UsualInterval } from "../rolling/usual-interval.ts";
-import { HOUR_PROFILE_WORDS, HourProfile } from "../seasonal/hour-profile.ts";
+import { RECENT_LENGTH, RECENT_VALUES, RecentValues } from "../rolling/recent-values.ts";
+import { SAMPLE_LENGTH, SAMPLE_VALUES, ThinnedSample } from "../rolling/thinned-sample.ts";
+import { INTERVAL_LENGTH, UsualInterval } from "../rolling/usual-interval.ts";
+import { HOUR_PROFILE_LENGTH, HourProfile } from "../seasonal/hour-profile.ts";
 import { type OffsetMs, UTC_OFFSET } from "../seasonal/time-zone-hours.ts";
-import { LASTING_WORDS, LastingEvidence } from "./lasting-evidence.ts";
+import { LASTING_LENGTH, LastingEvidence } from "./lasting-evidence.ts";
 import { scaleOf, shiftOf } from "./level-shift.ts";
 import { barsOf, highLevels, SHARED_VALUES, widthOf } from "./pair-bars.ts";
 import { evidenceOf, PairVerdict } from "./pair-finding.ts";
@@ -51,7 +51,7 @@ const DEPLOYMENT_MS = 30 * 60_000;
 const DEPLOYMENT_BAR = 3;
 /** Values that the histories of levels count for after it: eight short means find the new level soon, and a shift that comes then is still told. */
 const DEPLOYMENT_VALUES = 8 * RECENT_VALUES;
-const DEPLOYMENT_WORDS = 2;
+const DEPLOYMENT_LENGTH = 2;
 const DEPLOYED = 0;
 const IS_SETTLING = 1;
 
@@ -59,7 +59,7 @@ const IS_SETTLING = 1;
 const INCIDENT_MS = 6 * HOUR_MS;
 
 /** The tail of levels, and the highest of the stretch at hand. */
-const LEVEL_TAIL_WORDS = OWN_TAIL_WORDS + 1;
+const LEVEL_TAIL_LENGTH = OWN_TAIL_LENGTH + 1;
 
 /** Time without a value behind which the hour may be another one. */
 const GAP_MS = HOUR_MS / 2;
@@ -67,21 +67,21 @@ const GAP_INTERVALS = 10;
 
 const SAMPLES = 3;
 const WORDS =
-  INTERVAL_WORDS +
-  2 * RECENT_WORDS +
-  4 * MOMENTS_WORDS +
-  SAMPLES * SAMPLE_WORDS +
-  GATE_WORDS +
-  HOUR_PROFILE_WORDS +
-  DEPLOYMENT_WORDS +
-  DEPARTURE_DETECTOR_WORDS +
-  LEVEL_TAIL_WORDS +
-  LASTING_WORDS;
+  INTERVAL_LENGTH +
+  2 * RECENT_LENGTH +
+  4 * MOMENTS_LENGTH +
+  SAMPLES * SAMPLE_LENGTH +
+  GATE_LENGTH +
+  HOUR_PROFILE_LENGTH +
+  DEPLOYMENT_LENGTH +
+  DEPARTURE_DETECTOR_LENGTH +
+  LEVEL_TAIL_LENGTH +
+  LASTING_LENGTH;
 const FIRST_STATE_BYTES = 8 * WORDS + 4 * SAMPLES * SAMPLE_VALUES;
 /** Bytes of a pair's state as it was before more habits were kept, and before two periods at once were known: what came later stands behind it. */
-export const FORMER_PAIR_STATES_BYTES = [FIRST_STATE_BYTES, FIRST_STATE_BYTES + 8 * FORMER_MORE_DEPARTURE_DETECTOR_WORDS];
+export const FORMER_PAIR_STATES_BYTES = [FIRST_STATE_BYTES, FIRST_STATE_BYTES + 8 * FORMER_MORE_DEPARTURE_DETECTOR_LENGTH];
 /** Bytes of a pair's state, everything included. */
-export const PAIR_STATE_BYTES = FIRST_STATE_BYTES + 8 * MORE_DEPARTURE_DETECTOR_WORDS;
+export const PAIR_STATE_BYTES = FIRST_STATE_BYTES + 8 * MORE_DEPARTURE_DETECTOR_LENGTH;
 
 /** One pair. Its whole state is `state`: store its bytes, and give them to the constructor to go on. */
 export class PairDetector {
@@ -120,7 +120,7 @@ export class PairDetector {
   readonly #moment: ReturnType<typeof momentOf>;
   readonly #lastingMoment: ReturnType<typeof lastingMomentOf>;
   /** The state before values that are foreseen. */
-  readonly #kept = new Uint8Array(PAIR_STATE_BYTES);
+  readonly #retained = new Uint8Array(PAIR_STATE_BYTES);
   readonly #bytes: Uint8Array;
 
   /** `state` of PAIR_STATE_BYTES bytes is used in place. Hours of the day are UTC's plus `offsetMs`. */
@@ -128,30 +128,30 @@ export class PairDetector {
     if (state.byteLength !== PAIR_STATE_BYTES) throw new Error(`state of a pair has ${PAIR_STATE_BYTES} bytes, got ${state.byteLength}`);
     this.state = state;
     let word = 0;
-    const take = (words: number): Float64Array => {
-      const view = new Float64Array(state, 8 * word, words);
-      word += words;
+    const take = (length: number): Float64Array => {
+      const view = new Float64Array(state, 8 * word, length);
+      word += length;
       return view;
     };
     const sample = (which: number): ThinnedSample =>
-      new ThinnedSample(new Float32Array(state, 8 * WORDS + 4 * which * SAMPLE_VALUES, SAMPLE_VALUES), take(SAMPLE_WORDS));
-    this.#interval = new UsualInterval(take(INTERVAL_WORDS));
-    this.#values = new RecentValues(take(RECENT_WORDS));
-    this.#residuals = new RecentValues(take(RECENT_WORDS));
-    this.#valueMoments = new DriftingMoments(take(MOMENTS_WORDS));
-    this.#levelMoments = new DriftingMoments(take(MOMENTS_WORDS));
-    this.#residualMoments = new DriftingMoments(take(MOMENTS_WORDS));
-    this.#residualMeanMoments = new DriftingMoments(take(MOMENTS_WORDS));
+      new ThinnedSample(new Float32Array(state, 8 * WORDS + 4 * which * SAMPLE_VALUES, SAMPLE_VALUES), take(SAMPLE_LENGTH));
+    this.#interval = new UsualInterval(take(INTERVAL_LENGTH));
+    this.#values = new RecentValues(take(RECENT_LENGTH));
+    this.#residuals = new RecentValues(take(RECENT_LENGTH));
+    this.#valueMoments = new DriftingMoments(take(MOMENTS_LENGTH));
+    this.#levelMoments = new DriftingMoments(take(MOMENTS_LENGTH));
+    this.#residualMoments = new DriftingMoments(take(MOMENTS_LENGTH));
+    this.#residualMeanMoments = new DriftingMoments(take(MOMENTS_LENGTH));
     this.#valueSample = sample(0);
     this.#meanSample = sample(1);
     this.#stepSample = sample(2);
-    this.#gate = new AlertGate(take(GATE_WORDS));
-    this.#profile = new HourProfile(take(HOUR_PROFILE_WORDS));
-    this.#deployment = take(DEPLOYMENT_WORDS);
-    const more = new Float64Array(state, FIRST_STATE_BYTES, MORE_DEPARTURE_DETECTOR_WORDS);
-    this.departure = new DepartureDetector(take(DEPARTURE_DETECTOR_WORDS), more);
-    this.#levelTail = new StretchTail(take(OWN_TAIL_WORDS), take(1));
-    this.#lasting = new LastingEvidence(take(LASTING_WORDS), this.#values);
+    this.#gate = new AlertGate(take(GATE_LENGTH));
+    this.#profile = new HourProfile(take(HOUR_PROFILE_LENGTH));
+    this.#deployment = take(DEPLOYMENT_LENGTH);
+    const more = new Float64Array(state, FIRST_STATE_BYTES, MORE_DEPARTURE_DETECTOR_LENGTH);
+    this.departure = new DepartureDetector(take(DEPARTURE_DETECTOR_LENGTH), more);
+    this.#levelTail = new StretchTail(take(OWN_TAIL_LENGTH), take(1));
+    this.#lasting = new LastingEvidence(take(LASTING_LENGTH), this.#values);
     this.#offsetMs = offsetMs;
     this.#bytes = new Uint8Array(state);
     this.#moment = momentOf(this.#profile, this.#values, (ms) => this.#knownDays?.kindAt(ms) === "weekend");
@@ -292,11 +292,11 @@ export class PairDetector {
 
   /** Report that the first `count` of these values would lead to on a side, each as the next cycle would judge it; none of them is taken in. */
   foresee({ times, values, count, pending }: NewValues, around: PairSurroundings, side: 1 | -1): TailEvidence | undefined {
-    this.#kept.set(this.#bytes);
+    this.#retained.set(this.#bytes);
     let evidence: TailEvidence | undefined;
     for (let i = 0; i < count; i++) evidence = evidenceOf(this.observe(times[i] as number, values[i] as number, around), side) ?? evidence;
     if (pending !== undefined && this.count >= DEPARTING_VALUES) evidence = this.#foreseePending(pending, around, side) ?? evidence;
-    this.#bytes.set(this.#kept);
+    this.#bytes.set(this.#retained);
     return evidence;
   }
 
@@ -371,16 +371,16 @@ export class PairDetector {
 
   /** Whether a deployment settles; at its end the histories go on from the level that it has left. */
   #settles(timeMs: number, deployedMs: number, hour: number): boolean {
-    const words = this.#deployment;
-    if (deployedMs > (words[DEPLOYED] as number) && timeMs >= deployedMs) {
-      words[DEPLOYED] = deployedMs;
-      words[IS_SETTLING] = 1;
+    const floats = this.#deployment;
+    if (deployedMs > (floats[DEPLOYED] as number) && timeMs >= deployedMs) {
+      floats[DEPLOYED] = deployedMs;
+      floats[IS_SETTLING] = 1;
     }
-    if (words[IS_SETTLING] === 0) return false;
+    if (floats[IS_SETTLING] === 0) return false;
     const { ms } = this.#interval;
     const width = widthOf(ms);
-    if (timeMs - (words[DEPLOYED] as number) < Math.max(DEPLOYMENT_MS, width * ms)) return true;
-    words[IS_SETTLING] = 0;
+    if (timeMs - (floats[DEPLOYED] as number) < Math.max(DEPLOYMENT_MS, width * ms)) return true;
+    floats[IS_SETTLING] = 0;
     const mean = this.#values.mean(width);
     this.#rebase(mean, this.#residuals.mean(width));
     this.departure.settle(mean, hour);

@@ -9,7 +9,7 @@ const WEEKEND = 2;
 const KINDS = 3;
 const PLACES = KINDS * HOURS;
 /** Numbers of state: means and counts as single precision, beside an sd that is never less than a thousandth of its mean. */
-export const HOUR_PROFILE_WORDS = PLACES;
+export const HOUR_PROFILE_LENGTH = PLACES;
 /** 1970-01-01 was the fourth day of a week that begins with Sunday. */
 const EPOCH_WEEKDAY = 4;
 const SUNDAY = 0;
@@ -31,9 +31,9 @@ export class HourProfile {
   readonly #means: Float32Array;
   readonly #counts: Float32Array;
 
-  constructor(words: Float64Array) {
-    this.#means = new Float32Array(words.buffer, words.byteOffset, PLACES);
-    this.#counts = new Float32Array(words.buffer, words.byteOffset + 4 * PLACES, PLACES);
+  constructor(floats: Float64Array) {
+    this.#means = new Float32Array(floats.buffer, floats.byteOffset, PLACES);
+    this.#counts = new Float32Array(floats.buffer, floats.byteOffset + 4 * PLACES, PLACES);
   }
 
   /** Mean of the hour of `timeMs` on such a day, drawn towards that of any day; `otherwise` stands for an hour that has hardly been seen. A holiday is as a weekend. */

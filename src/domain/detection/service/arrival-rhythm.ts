@@ -9,7 +9,7 @@ import { median } from "../robust.ts";
 import { type OffsetMs, UTC_OFFSET } from "../seasonal/time-zone-hours.ts";
 import { SilenceHabits } from "./silence-habits.ts";
 
-const GAPS_KEPT = 50;
+const GAPS_RETAINED = 50;
 const ARRIVAL_MS_MIN = 1000;
 const SILENCE_INTERVALS = 5;
 /** No service is stale before. */
@@ -44,7 +44,7 @@ export interface JudgedSilence {
 }
 
 export class ArrivalRhythm {
-  readonly #gaps = new Float32Array(GAPS_KEPT);
+  readonly #gaps = new Float32Array(GAPS_RETAINED);
   readonly #habits: SilenceHabits;
   #count = 0;
   /** The usual gap in ms, until there is another one. */
@@ -73,7 +73,7 @@ export class ArrivalRhythm {
     if (Number.isNaN(gap)) this.#firstMs = timeMs;
     else {
       if (gap > SILENCE_MS_MIN && gap > this.silenceLimitMs()) this.#habits.add(this.#newestMs, timeMs);
-      this.#gaps[this.#count % GAPS_KEPT] = gap;
+      this.#gaps[this.#count % GAPS_RETAINED] = gap;
       this.#count++;
       this.#usualMs = undefined;
       this.#learnExcess(gap);
@@ -108,7 +108,7 @@ export class ArrivalRhythm {
     const silentMs = nowMs - this.#newestMs;
     if (silentMs > OVERDUE_MS_MIN) this.#silence ??= this.#judgeSilence();
     const { limitMs, usualSilenceMs } = this.#silence ?? { limitMs: this.silenceLimitMs(), usualSilenceMs: 0 };
-    const arrivals = atLeast("arrivals", Math.min(this.#count, GAPS_KEPT), GAPS_KEPT);
+    const arrivals = atLeast("arrivals", Math.min(this.#count, GAPS_RETAINED), GAPS_RETAINED);
     const gates = [
       arrivals,
       above("silence_ms", nowMs - Math.max(this.#newestMs, bootedAtMs), limitMs),
@@ -120,14 +120,14 @@ export class ArrivalRhythm {
   }
 
   /** Appends the state. */
-  write(sink: ByteSink): void {
-    for (const value of [this.#newestMs, this.#firstMs, this.#count, this.#excessMs]) sink.double(value);
+  write(writer: ByteSink): void {
+    for (const value of [this.#newestMs, this.#firstMs, this.#count, this.#excessMs]) writer.double(value);
     const gaps = this.#known();
-    sink.varint(gaps.length);
-    for (const gap of gaps) sink.double(gap);
+    writer.varint(gaps.length);
+    for (const gap of gaps) writer.double(gap);
     const { times } = this.#habits;
-    sink.varint(times.length);
-    for (const time of times) sink.double(time);
+    writer.varint(times.length);
+    for (const time of times) writer.double(time);
   }
 
   /** Reads what `write` has appended. */
@@ -136,7 +136,7 @@ export class ArrivalRhythm {
     [rhythm.#newestMs, rhythm.#firstMs] = [reader.double(), reader.double()];
     [rhythm.#count, rhythm.#excessMs] = [reader.double(), reader.double()];
     const gaps = reader.varint();
-    for (let at = 0; at < gaps; at++) rhythm.#gaps[at % GAPS_KEPT] = reader.double();
+    for (let at = 0; at < gaps; at++) rhythm.#gaps[at % GAPS_RETAINED] = reader.double();
     const silences = reader.varint() / 2;
     for (let i = 0; i < silences; i++) rhythm.#habits.add(reader.double(), reader.double());
     return rhythm;
@@ -149,7 +149,7 @@ export class ArrivalRhythm {
   }
 
   #known(): Float32Array {
-    return this.#gaps.subarray(0, Math.min(this.#count, GAPS_KEPT));
+    return this.#gaps.subarray(0, Math.min(this.#count, GAPS_RETAINED));
   }
 
   #judgeSilence(): Pick<JudgedSilence, "limitMs" | "usualSilenceMs"> {

@@ -33,7 +33,7 @@ export class WorstBurns {
   /** Judges one at `nowMs`: 10 to 30 us. One that is told is judged again with its next record: without records nothing is over. */
   add(slo: BurningSlo, nowMs: number): void {
     const { tenant, environment, serviceId } = slo;
-    const key = placeKey(slo);
+    const key = keyKey(slo);
     this.#judged.add(key);
     const isOpen = this.#isOpen({ tenant, environment, serviceId, metricName: METRIC });
     const finding = findingOf(slo, nowMs) ?? (isOpen && slo.newestMs < nowMs ? findingOf(slo, slo.newestMs) : undefined);
@@ -48,11 +48,11 @@ export class WorstBurns {
 
   /** Fate of a finding that is no longer one: over, or without any record left. */
   fateOf(place: RuleScope): EpisodeFate {
-    return this.#judged.has(placeKey(place)) ? "close" : "end";
+    return this.#judged.has(keyKey(place)) ? "close" : "end";
   }
 }
 
-function placeKey({ tenant, environment, serviceId }: Pick<RuleScope, "tenant" | "environment" | "serviceId">): string {
+function keyKey({ tenant, environment, serviceId }: Pick<RuleScope, "tenant" | "environment" | "serviceId">): string {
   return JSON.stringify([tenant, environment, serviceId]);
 }
 

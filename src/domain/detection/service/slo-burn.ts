@@ -8,14 +8,14 @@ import { isRatio } from "./slo-record.ts";
 
 /** Where a record names none. */
 export const OBJECTIVE_DEFAULT = 0.999;
-const MINUTES_KEPT = 4320;
+const MINUTES_RETAINED = 4320;
 /** Requests of the long window, or errors, below which a burn rate is chance. */
 const REQUESTS_MIN = 100;
 const ERRORS_MIN = 5;
 /** Where only ratios are told, their number stands in for the requests: values of the long window. */
 const RATIOS_MIN = 12;
 /** A serialised ring: newest minute, whether requests were counted, bad, total. */
-const SLO_BURN_VALUES = 2 + 2 * MINUTES_KEPT;
+const SLO_BURN_VALUES = 2 + 2 * MINUTES_RETAINED;
 
 interface BurnPair {
   readonly rate: number;
@@ -53,8 +53,8 @@ interface WindowSum {
 }
 
 export class SloBurn {
-  private readonly bad = new Float32Array(MINUTES_KEPT);
-  private readonly total = new Float32Array(MINUTES_KEPT);
+  private readonly bad = new Float32Array(MINUTES_RETAINED);
+  private readonly total = new Float32Array(MINUTES_RETAINED);
   private minute = -1;
   private counted = false;
 
@@ -85,7 +85,7 @@ export class SloBurn {
     const values = new Float64Array(SLO_BURN_VALUES);
     values.set([this.minute, this.counted ? 1 : 0]);
     values.set(this.bad, 2);
-    values.set(this.total, 2 + MINUTES_KEPT);
+    values.set(this.total, 2 + MINUTES_RETAINED);
     return values;
   }
 
@@ -94,8 +94,8 @@ export class SloBurn {
     const burn = new SloBurn();
     burn.minute = values[0] as number;
     burn.counted = values[1] === 1;
-    burn.bad.set(values.subarray(2, 2 + MINUTES_KEPT));
-    burn.total.set(values.subarray(2 + MINUTES_KEPT));
+    burn.bad.set(values.subarray(2, 2 + MINUTES_RETAINED));
+    burn.total.set(values.subarray(2 + MINUTES_RETAINED));
     return burn;
   }
 
@@ -116,13 +116,13 @@ export class SloBurn {
 
   private add(timeMs: number, bad: number, total: number): boolean {
     const minute = Math.floor(timeMs / MINUTE_MS);
-    if (minute <= this.minute - MINUTES_KEPT) return false;
-    for (let i = Math.max(this.minute + 1, minute - MINUTES_KEPT + 1); i <= minute; i++) {
-      this.bad[i % MINUTES_KEPT] = 0;
-      this.total[i % MINUTES_KEPT] = 0;
+    if (minute <= this.minute - MINUTES_RETAINED) return false;
+    for (let i = Math.max(this.minute + 1, minute - MINUTES_RETAINED + 1); i <= minute; i++) {
+      this.bad[i % MINUTES_RETAINED] = 0;
+      this.total[i % MINUTES_RETAINED] = 0;
     }
     this.minute = Math.max(this.minute, minute);
-    const at = minute % MINUTES_KEPT;
+    const at = minute % MINUTES_RETAINED;
     this.bad[at] = (this.bad[at] as number) + bad;
     this.total[at] = (this.total[at] as number) + total;
     return true;
@@ -133,10 +133,10 @@ export class SloBurn {
     const now = Math.floor(nowMs / MINUTE_MS);
     let bad = 0;
     let total = 0;
-    const from = Math.max(now - minutes + 1, this.minute - MINUTES_KEPT + 1, 0);
+    const from = Math.max(now - minutes + 1, this.minute - MINUTES_RETAINED + 1, 0);
     for (let i = from; i <= Math.min(now, this.minute); i++) {
-      bad += this.bad[i % MINUTES_KEPT] as number;
-      total += this.total[i % MINUTES_KEPT] as number;
+      bad += this.bad[i % MINUTES_RETAINED] as number;
+      total += this.total[i % MINUTES_RETAINED] as number;
     }
     return { bad, total };
   }

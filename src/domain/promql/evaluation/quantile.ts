@@ -46,13 +46,13 @@ const TOLERANCE = 1e-12;
 const LEAST_NORMAL = 2 ** -1022;
 
 /** The quantile of a classic histogram, within a bucket by its share. The buckets must be ascending by bound; their counts are mended in place. */
-export function bucketQuantile(quantile: number, given: Buckets): BucketQuantile {
+export function bucketQuantile(quantile: number, input: Buckets): BucketQuantile {
   const without = (value: number): BucketQuantile => ({ value, raise: undefined });
   if (Number.isNaN(quantile)) return without(Number.NaN);
   if (quantile < 0) return without(-Infinity);
   if (quantile > 1) return without(Infinity);
-  if (given.bounds.at(-1) !== Infinity) return without(Number.NaN);
-  const buckets = coalesced(given);
+  if (input.bounds.at(-1) !== Infinity) return without(Number.NaN);
+  const buckets = coalesced(input);
   const raise = makeMonotonic(buckets);
   const count = buckets.counts.at(-1) as number;
   if (buckets.bounds.length < 2 || count === 0) return without(Number.NaN);
@@ -113,9 +113,9 @@ function isAlmostEqual(a: number, b: number): boolean {
 }
 
 /** Share of a classic histogram's observations between two values. The buckets must be ascending by bound. */
-export function bucketFraction(lower: number, upper: number, given: Buckets): number {
-  if (given.bounds.at(-1) !== Infinity) return Number.NaN;
-  const buckets = coalesced(given);
+export function bucketFraction(lower: number, upper: number, input: Buckets): number {
+  if (input.bounds.at(-1) !== Infinity) return Number.NaN;
+  const buckets = coalesced(input);
   const count = buckets.counts.at(-1) as number;
   if (count === 0 || Number.isNaN(lower) || Number.isNaN(upper)) return Number.NaN;
   if (lower >= upper) return 0;

@@ -147,11 +147,11 @@ export function combineSets(
   steps: number,
 ): StepSeries[] {
   const labelsOf = matchedLabels(expression.matching as VectorMatching);
-  const [kept, others] = expression.operator === "or" ? [right, left] : [left, right];
+  const [retained, others] = expression.operator === "or" ? [right, left] : [left, right];
   const groups = groupsOf(others, labelsOf);
   const present = new Map([...groups].map(([key, group]) => [key, presentSteps(group.series, steps)]));
-  for (const series of kept) restrict(series, present.get(labelsOf(series.labels).key), expression.operator === "and");
-  const result = kept.filter(hasValues);
+  for (const series of retained) restrict(series, present.get(labelsOf(series.labels).key), expression.operator === "and");
+  const result = retained.filter(hasValues);
   return expression.operator === "or" ? merge([...left, ...result]) : result;
 }
 

@@ -131,11 +131,11 @@ function checkCall({ signature, args, start }: CallExpression, faults: FaultNote
   }
 }
 
-function countProblem(types: number, variadic: number, given: number): string | undefined {
-  if (variadic === 0) return given === types ? undefined : String(types);
+function countProblem(types: number, variadic: number, input: number): string | undefined {
+  if (variadic === 0) return input === types ? undefined : String(types);
   const least = types - 1;
-  if (given < least) return `at least ${least}`;
-  return variadic > 0 && given > least + variadic ? `at most ${least + variadic}` : undefined;
+  if (input < least) return `at least ${least}`;
+  return variadic > 0 && input > least + variadic ? `at most ${least + variadic}` : undefined;
 }
 
 function checkSelector({ metricName, matchers, start }: VectorSelector, faults: FaultNotes): void {

@@ -166,9 +166,9 @@ function changeOf({ atMs, kind, tier, by, note, metricName }: Message): AlertCha
   return metricName === null ? of : { ...of, metricName };
 }
 
-function oneOf<T>(all: readonly T[], place: number): T {
-  const one = all[place];
-  if (one === undefined) throw new RangeError(`a number of another list: ${place}`);
+function oneOf<T>(all: readonly T[], index: number): T {
+  const one = all[index];
+  if (one === undefined) throw new RangeError(`a number of another list: ${index}`);
   return one;
 }
 

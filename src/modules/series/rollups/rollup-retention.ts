@@ -57,9 +57,12 @@ const SPANS_PER_READ = 64;
 const VOID_ROLLUPS_MAX = 1_000;
 
 /** Steps that roll up whatever is due. */
-export function* rollUp(dependencies: RollupDependencies, { wallNowMs, keptFromMs, intervalMs }: RollupRound): Generator<RetentionStep> {
+export function* rollUp(
+  dependencies: RollupDependencies,
+  { wallNowMs, keptFromMs: retainedFromMs, intervalMs }: RollupRound,
+): Generator<RetentionStep> {
   const { state, monotonicMs } = dependencies;
-  const fromHour = Math.max(0, Math.ceil(keptFromMs / HOUR_MS));
+  const fromHour = Math.max(0, Math.ceil(retainedFromMs / HOUR_MS));
   const due: number[] = [];
   for (let partition = 0; partition < PARTITIONS; partition++) {
     if (partition % PARTITIONS_PER_STEP === 0) yield yieldStep(state.series);

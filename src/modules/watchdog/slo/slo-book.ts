@@ -43,8 +43,8 @@ export function sloRecordOf({ tenant, environment, timeMs, record }: RecordEnvel
   const { type, service_id: serviceId, metric_name: metricName, value, attributes } = record;
   if (type !== "slo" || typeof value !== "number") return undefined;
   if (typeof serviceId !== "string" || typeof metricName !== "string") return undefined;
-  const given = Number((attributes as Record<string, unknown> | undefined)?.objective);
-  const objective = given > 0 && given < 1 ? given : null;
+  const input = Number((attributes as Record<string, unknown> | undefined)?.objective);
+  const objective = input > 0 && input < 1 ? input : null;
   return { tenant, environment, serviceId, metricName, timeMs, ratio: value, objective };
 }
 

@@ -206,8 +206,8 @@ export class ModelTraining {
     }
     // Somebody may have promoted a model meanwhile.
     if (this.#dependencies.isStopping() || this.#sendPromoted(wanted)) return;
-    const { rows, model, state, kept, isRefused = false } = result;
-    if (kept !== undefined) await this.#keep(service, wanted, { rows, bytes: kept, storedMs: trainedMs });
+    const { rows, model, state, kept: retained, isRefused = false } = result;
+    if (retained !== undefined) await this.#keep(service, wanted, { rows, bytes: retained, storedMs: trainedMs });
     if (isRefused) {
       counters.add("modelsRefused", 1);
       return this.#report(wanted, { dueMs: this.#dueMs(trainedMs, rows) });
@@ -240,12 +240,12 @@ export class ModelTraining {
   ): Promise<void> {
     const { state, edit, counters } = this.#dependencies;
     const { tenant } = serviceOf(wanted);
-    const isKept = await keepRows(
+    const isRetained = await keepRows(
       { tenant, service },
       { rows, bytes, storedMs, columns: wanted.columns },
       { state, edit, paced: this.#paced },
     );
-    if (!isKept) counters.add("trainingRowsRefused", 1);
+    if (!isRetained) counters.add("trainingRowsRefused", 1);
   }
 
   async #store(

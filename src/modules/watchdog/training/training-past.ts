@@ -9,7 +9,7 @@ import { alertStretches, type Stretch } from "../../../domain/detection/multivar
 import { DETECTORS_OF_PAIRS } from "../../../domain/detection/pair/pair-verdict.ts";
 import type { AnomaliesOf, AnomalyBook } from "../../anomalies/anomaly-book.ts";
 import type { StateWith } from "../../state/stored-state.ts";
-import type { KeptRows, RowsOwner, TrainingRowsBook } from "./training-rows-book.ts";
+import type { RetainedRows, RowsOwner, TrainingRowsBook } from "./training-rows-book.ts";
 
 export type TrainingPastState = StateWith<{ readonly anomalies: Pick<AnomalyBook, "during">; readonly trainingRows: TrainingRowsBook }>;
 
@@ -44,9 +44,9 @@ async function rowsOf(
   of: TrainedService,
   { state, paced }: { readonly state: TrainingPastState; readonly paced: PacedWork },
 ): Promise<Uint8Array | undefined> {
-  const kept = state.trainingRows.find(of);
-  if (kept?.columns !== of.columns) return undefined;
-  const parts = state.trainingRows.read(state.series, kept);
+  const retained = state.trainingRows.find(of);
+  if (retained?.columns !== of.columns) return undefined;
+  const parts = state.trainingRows.read(state.series, retained);
   for (;;) {
     const part = paced.do(() => parts.next());
     if (part.done === true) return part.value;
@@ -57,7 +57,7 @@ async function rowsOf(
 /** Keeps a training's vectors for the next one; false where the tenant has no room for them. Rejects with StoreError. */
 export async function keepRows(
   owner: RowsOwner,
-  rows: Pick<KeptRows, "columns" | "storedMs" | "rows"> & { readonly bytes: Uint8Array },
+  rows: Pick<RetainedRows, "columns" | "storedMs" | "rows"> & { readonly bytes: Uint8Array },
   {
     state: { series, trainingRows },
     edit,

@@ -21,7 +21,7 @@ export interface RowsOwner {
 }
 
 /** What is kept of one service. */
-export interface KeptRows extends RowsOwner {
+export interface RetainedRows extends RowsOwner {
   /** Hash of the names of the vector's metrics. */
   readonly columns: string;
   readonly storedMs: number;
@@ -33,7 +33,7 @@ export interface KeptRows extends RowsOwner {
   readonly parts: number;
 }
 
-const HEAD = new StoredForm<Omit<KeptRows, keyof RowsOwner>>("training_rows", {
+const HEAD = new StoredForm<Omit<RetainedRows, keyof RowsOwner>>("training_rows", {
   columns: text,
   storedMs: number,
   rows: number,
@@ -55,7 +55,7 @@ export interface RowsDraft {
 export class TrainingRowsBook {
   /** Bytes of each tenant. */
   readonly shares: ShareLedger;
-  readonly #rows = new TenantTable<KeptRows>(({ service }) => service);
+  readonly #rows = new TenantTable<RetainedRows>(({ service }) => service);
 
   constructor(shares = ShareLedger.alone()) {
     this.shares = shares;
@@ -80,16 +80,16 @@ export class TrainingRowsBook {
     return this.#rows.size;
   }
 
-  find({ tenant, service }: RowsOwner): KeptRows | undefined {
+  find({ tenant, service }: RowsOwner): RetainedRows | undefined {
     return this.#rows.find(tenant, service);
   }
 
   /** The bytes of a service's vectors, part by part; undefined where one is not there. */
-  *read(store: KeyValueStore, kept: KeptRows): Generator<void, Uint8Array | undefined> {
-    const bytes = new Uint8Array(kept.bytes);
+  *read(store: KeyValueStore, retained: RetainedRows): Generator<void, Uint8Array | undefined> {
+    const bytes = new Uint8Array(retained.bytes);
     let read = 0;
-    for (let part = 0; part < kept.parts; part++) {
-      const value = store.get("training_rows", partKey(kept, kept.side, part));
+    for (let part = 0; part < retained.parts; part++) {
+      const value = store.get("training_rows", partKey(retained, retained.side, part));
       if (value === undefined || read + value.length > bytes.length) return undefined;
       bytes.set(value, read);
       read += value.length;
@@ -101,7 +101,7 @@ export class TrainingRowsBook {
   /** Changes that keep these vectors in place of those before; undefined where the tenant has no room for them: what was kept stays. */
   draft(
     owner: RowsOwner,
-    { bytes, ...facts }: Pick<KeptRows, "columns" | "storedMs" | "rows"> & { readonly bytes: Uint8Array },
+    { bytes, ...facts }: Pick<RetainedRows, "columns" | "storedMs" | "rows"> & { readonly bytes: Uint8Array },
   ): RowsDraft | undefined {
     const before = this.find(owner);
     const grown = bytes.length - (before?.bytes ?? 0);
@@ -112,44 +112,44 @@ export class TrainingRowsBook {
     }
     const side = before?.side === 0 ? 1 : 0;
     const { tenant, service } = owner;
-    const kept: KeptRows = { tenant, service, ...facts, bytes: bytes.length, side, parts };
+    const retained: RetainedRows = { tenant, service, ...facts, bytes: bytes.length, side, parts };
     const partOf = (part: number) => bytes.subarray(part * TRAINING_ROWS_PART_BYTES, (part + 1) * TRAINING_ROWS_PART_BYTES);
     return {
       parts: Array.from({ length: parts }, (_, part) => operation(partKey(owner, side, part), partOf(part))),
-      head: [operation(headKey(owner), encodeHead(kept)), ...(before === undefined ? [] : partsRemoval(before))],
-      apply: () => this.#put(kept),
+      head: [operation(headKey(owner), encodeHead(retained)), ...(before === undefined ? [] : partsRemoval(before))],
+      apply: () => this.#put(retained),
     };
   }
 
   /** One that was stored before a time; undefined where there is none. */
-  expired(beforeMs: number): KeptRows | undefined {
-    for (const kept of this.#rows.all()) if (kept.storedMs < beforeMs) return kept;
+  expired(beforeMs: number): RetainedRows | undefined {
+    for (const retained of this.#rows.all()) if (retained.storedMs < beforeMs) return retained;
     return undefined;
   }
 
   remove({ tenant, service }: RowsOwner): void {
-    const kept = this.#rows.remove(tenant, service);
-    if (kept !== undefined) this.shares.give(tenant, kept.bytes);
+    const retained = this.#rows.remove(tenant, service);
+    if (retained !== undefined) this.shares.give(tenant, retained.bytes);
   }
 
-  #put(kept: KeptRows): void {
-    this.remove(kept);
-    this.#rows.put(kept);
-    this.shares.add(kept.tenant, kept.bytes);
+  #put(retained: RetainedRows): void {
+    this.remove(retained);
+    this.#rows.put(retained);
+    this.shares.add(retained.tenant, retained.bytes);
   }
 }
 
 /** Deletes what is kept of a service, with what a crash has left of a training. */
-export function rowsRemoval(kept: KeptRows): StoreOperation[] {
-  const both = [0, 1].flatMap((side) => partsRemoval({ ...kept, side, parts: TRAINING_ROWS_PARTS_MAX }));
-  return [operation(headKey(kept), undefined), ...both];
+export function rowsRemoval(retained: RetainedRows): StoreOperation[] {
+  const both = [0, 1].flatMap((side) => partsRemoval({ ...retained, side, parts: TRAINING_ROWS_PARTS_MAX }));
+  return [operation(headKey(retained), undefined), ...both];
 }
 
-function encodeHead({ columns, storedMs, rows, bytes, side, parts }: KeptRows): Uint8Array {
+function encodeHead({ columns, storedMs, rows, bytes, side, parts }: RetainedRows): Uint8Array {
   return HEAD.encode({ columns, storedMs, rows, bytes, side, parts });
 }
 
-function partsRemoval({ parts, side, ...owner }: KeptRows): StoreOperation[] {
+function partsRemoval({ parts, side, ...owner }: RetainedRows): StoreOperation[] {
   return Array.from({ length: parts }, (_, part) => operation(partKey(owner, side, part), undefined));
 }
 

@@ -1,7 +1,7 @@
 // Selection by rank against sorting.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { selectPlace } from "../../../../src/core/collections/selection.ts";
+import { selectIndex } from "../../../../src/core/collections/selection.ts";
 
 const values = fc.array(fc.oneof(fc.double({ noNaN: true }), fc.integer({ min: 0, max: 3 })), { minLength: 1, maxLength: 200 });
 
@@ -11,7 +11,7 @@ describe("selection", () => {
       fc.property(values, fc.nat(), fc.nat({ max: 5 }), (numbers, where, others) => {
         const place = where % numbers.length;
         const own = Float64Array.from([...numbers, ...new Array<number>(others).fill(-7)]);
-        const found = selectPlace(own, numbers.length, place);
+        const found = selectIndex(own, numbers.length, place);
         const sorted = numbers.toSorted((a, b) => a - b);
         expect(found === sorted[place]).toBe(true); // -0 and 0 are one
         const reordered = [...own.subarray(0, numbers.length)];

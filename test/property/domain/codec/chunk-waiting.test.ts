@@ -5,14 +5,14 @@ import { SCRATCH, WAITING_CHUNKS, WAITING_CHUNKS_BYTES, WAITING_STATES } from ".
 import { WINDOW_MAX } from "../../../../src/core/layout/stream-record.ts";
 import { WC_BLOCK_BYTES, WC_ROOM, WC_STATE_BYTES } from "../../../../src/core/layout/waiting-chunks.ts";
 import { ChunkBlock } from "../../../../src/domain/codec/chunk-block.ts";
-import { ChunkBlockBuilder, type WaitingPlace } from "../../../../src/domain/codec/chunk-block-builder.ts";
+import { ChunkBlockBuilder, type WaitingPosition } from "../../../../src/domain/codec/chunk-block-builder.ts";
 import { ShardRig } from "../../../support/shard-rig.ts";
 
 const START_MS = 1_795_000_000_000;
 const STREAM_ID_BYTES = 16;
 
 /** Partition 0 of a rig, where its streams are. */
-function placeOf(rig: ShardRig, blockBytes: number): WaitingPlace {
+function placeOf(rig: ShardRig, blockBytes: number): WaitingPosition {
   const { buffer } = rig.view;
   const place = {
     room: new Uint32Array(buffer, WAITING_CHUNKS, WAITING_CHUNKS_BYTES / 4),

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type ColdStreams, RETURNED } from "../../../../src/actors/engine/cold/cold-streams.ts";
 import { ReplayedRefs } from "../../../../src/actors/engine/recovery/replayed-refs.ts";
-import type { EngineMemory, ProcessWords } from "../../../../src/adapters/shared-memory/engine-memory.ts";
+import type { EngineMemory, ProcessSlots } from "../../../../src/adapters/shared-memory/engine-memory.ts";
 import { NumberMap } from "../../../../src/core/collections/number-map.ts";
 import { COLD_SLOTS, REPLAYED_REFS, REPLAYED_REFS_MAX, STAGING, STAGING_BYTES } from "../../../../src/core/layout/memory-map.ts";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../../src/core/layout/row-frame.ts";
@@ -60,7 +60,7 @@ describe("rows of an earlier log", () => {
         slot: returnedSlot,
         partition: (id: number) => partitionOf(returnedSlot(id)),
       } as unknown as ColdStreams,
-      processWords: { takeRef: () => bound.length } as ProcessWords,
+      processWords: { takeRef: () => bound.length } as ProcessSlots,
       looksCovered: (partition) => ((world.covered >>> partition) & 1) === 1,
     });
     return { refs, bound };

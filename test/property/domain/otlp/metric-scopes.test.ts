@@ -1,8 +1,8 @@
 /** Scopes of OpenTelemetry in the identities of streams: any order of scopes, metrics and kinds, in both encodings, walked by the kernel or not, over several lanes and starts. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { ProcessWords } from "../../../../src/adapters/shared-memory/engine-memory.ts";
-import { PROCESS_WORDS_BYTES } from "../../../../src/core/layout/memory-map.ts";
+import { ProcessSlots } from "../../../../src/adapters/shared-memory/engine-memory.ts";
+import { PROCESS_LENGTH_BYTES } from "../../../../src/core/layout/memory-map.ts";
 import { FRAME_METRIC_SCOPE, type MetricScopeEnvelope } from "../../../../src/core/protocol/coordinator-frame.ts";
 import type { OtlpEncoding } from "../../../../src/core/protocol/otlp-kind.ts";
 import { OTLP_NOW_MS, type OtlpIntake, OtlpRig } from "../../../support/otlp-rig.ts";
@@ -125,7 +125,7 @@ class Server {
   readonly #lanes: OtlpRig[];
 
   constructor(stored: readonly MetricScopeEnvelope[]) {
-    const processWords = new ProcessWords(new SharedArrayBuffer(PROCESS_WORDS_BYTES));
+    const processWords = new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES));
     this.#lanes = [new OtlpRig({ processWords }), new OtlpRig({ processWords, kernelWalks: false })];
     for (const lane of this.#lanes) for (const each of stored) lane.scopes.restore(each);
   }

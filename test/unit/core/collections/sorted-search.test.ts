@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { firstPlace, lowerBound } from "../../../../src/core/collections/sorted-search.ts";
+import { firstIndex, lowerBound } from "../../../../src/core/collections/sorted-search.ts";
 
 const ascending = fc.array(fc.integer({ min: -20, max: 20 }), { maxLength: 40 }).map((values) => values.sort((a, b) => a - b));
 
@@ -18,7 +18,7 @@ it("looks at a part alone", () => {
     fc.property(ascending, fc.nat(40), fc.integer({ min: -25, max: 25 }), (values, first, least) => {
       const from = Math.min(first, values.length);
       const places = values.map((_, place) => place).filter((place) => place >= from && (values[place] as number) >= least);
-      expect(firstPlace(from, values.length, (place) => (values[place] as number) < least)).toBe(places[0] ?? values.length);
+      expect(firstIndex(from, values.length, (place) => (values[place] as number) < least)).toBe(places[0] ?? values.length);
     }),
   );
 });

@@ -4,8 +4,8 @@ import type { Hold } from "../../../../src/domain/alerting/hold.ts";
 import type { Finding } from "../../../../src/domain/alerting/paging/finding.ts";
 import type { PageDecision } from "../../../../src/domain/alerting/paging/page-decision.ts";
 import { ServiceConfirmations } from "../../../../src/domain/alerting/paging/service-confirmations.ts";
-import { CONFIRMATION_WORDS, CONFIRMING_VALUES, PairConfirmation } from "../../../../src/domain/detection/pair/pair-confirmation.ts";
-import { RECENT_WORDS, RecentValues } from "../../../../src/domain/detection/rolling/recent-values.ts";
+import { CONFIRMATION_LENGTH, CONFIRMING_VALUES, PairConfirmation } from "../../../../src/domain/detection/pair/pair-confirmation.ts";
+import { RECENT_LENGTH, RecentValues } from "../../../../src/domain/detection/rolling/recent-values.ts";
 import { generator } from "../../../support/generator.ts";
 import { PAGING_START_MS, PagingRig } from "../../../support/paging-rig.ts";
 
@@ -205,8 +205,8 @@ describe("the gate of confirmation", () => {
 
 /** A pair of AR(1) noise of unit variance, and then what is given. */
 class NoisyPair {
-  readonly #values = new RecentValues(new Float64Array(RECENT_WORDS));
-  readonly confirmation = new PairConfirmation(new Float64Array(CONFIRMATION_WORDS), this.#values);
+  readonly #values = new RecentValues(new Float64Array(RECENT_LENGTH));
+  readonly confirmation = new PairConfirmation(new Float64Array(CONFIRMATION_LENGTH), this.#values);
 
   constructor(minutes: number) {
     const { normal } = generator(1);

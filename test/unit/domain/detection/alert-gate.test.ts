@@ -1,12 +1,12 @@
 // When an alert opens, goes on, ends, and does not open again: each limit from both sides.
 import { describe, expect, it } from "vitest";
-import { AlertGate, GATE_WORDS } from "../../../../src/domain/detection/gates/alert-gate.ts";
+import { AlertGate, GATE_LENGTH } from "../../../../src/domain/detection/gates/alert-gate.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const START = Date.UTC(2026, 0, 1);
 
-function gate(words = new Float64Array(GATE_WORDS)): AlertGate {
+function gate(words = new Float64Array(GATE_LENGTH)): AlertGate {
   return new AlertGate(words);
 }
 
@@ -90,7 +90,7 @@ describe("flapping", () => {
 });
 
 it("goes on from its stored state", () => {
-  const words = new Float64Array(GATE_WORDS);
+  const words = new Float64Array(GATE_LENGTH);
   walk(gate(words), [1, 0]);
   const copy = gate(words.slice());
   expect(copy.isFiring).toBe(true);

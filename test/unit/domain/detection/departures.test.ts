@@ -1,13 +1,13 @@
 // What is a departure of a series and what is none: its own tail, what it has done before, seasons that it shows, and counts of what hardly ever happens.
 import { describe, expect, it } from "vitest";
 import {
-  KNOWN_DEPARTURES_WORDS,
+  KNOWN_DEPARTURES_LENGTH,
   KnownDepartures,
-  MORE_DEPARTURES_WORDS,
+  MORE_DEPARTURES_LENGTH,
 } from "../../../../src/domain/detection/departure/known-departures.ts";
-import { OWN_TAIL_WORDS, OwnTail } from "../../../../src/domain/detection/departure/own-tail.ts";
+import { OWN_TAIL_LENGTH, OwnTail } from "../../../../src/domain/detection/departure/own-tail.ts";
 import { youngDeparture } from "../../../../src/domain/detection/departure/young-departure.ts";
-import { EvidenceRise, RISE_WORDS } from "../../../../src/domain/detection/pair/evidence-rise.ts";
+import { EvidenceRise, RISE_LENGTH } from "../../../../src/domain/detection/pair/evidence-rise.ts";
 import { PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
 import { generator } from "../../../support/generator.ts";
 
@@ -36,7 +36,7 @@ const noise = (count: number, seed = 1, level = 100): number[] => {
 
 describe("the tail of a series", () => {
   const tailOf = (sizes: readonly number[]): OwnTail => {
-    const tail = new OwnTail(new Float64Array(OWN_TAIL_WORDS));
+    const tail = new OwnTail(new Float64Array(OWN_TAIL_LENGTH));
     for (const size of sizes) tail.add(size);
     return tail;
   };
@@ -98,7 +98,7 @@ describe("departures that are no news", () => {
     hasStayed: false,
     ...change,
   });
-  const known = () => new KnownDepartures(new Float64Array(KNOWN_DEPARTURES_WORDS), new Float64Array(MORE_DEPARTURES_WORDS));
+  const known = () => new KnownDepartures(new Float64Array(KNOWN_DEPARTURES_LENGTH), new Float64Array(MORE_DEPARTURES_LENGTH));
 
   const DAY = 24 * HOUR;
   const reasonAt = (departures: KnownDepartures, timeMs: number, change = {}) => departures.find(of(timeMs, 30, change))?.reason ?? null;
@@ -249,7 +249,7 @@ describe("people are told", () => {
 describe("evidence that goes on", () => {
   it("is news for twelve intervals; again after twelve without it, or 60 after a rise that was told", () => {
     const newsAt = (minutes: readonly number[], isReported: boolean) => {
-      const rise = new EvidenceRise(new Float64Array(RISE_WORDS));
+      const rise = new EvidenceRise(new Float64Array(RISE_LENGTH));
       return minutes.filter((minute) => {
         const isNews = rise.isNews(START + minute * MINUTE, MINUTE);
         if (isNews && isReported) rise.tell();

@@ -1,17 +1,17 @@
 // The parts that long baselines are made of: drifting moments, thinned samples, short means, usual intervals, hours of the day.
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../../src/domain/detection/multivariate/seeded-random.ts";
-import { DriftingMoments, MOMENTS_WORDS } from "../../../../src/domain/detection/rolling/drifting-moments.ts";
-import { RECENT_WORDS, RecentValues } from "../../../../src/domain/detection/rolling/recent-values.ts";
-import { SAMPLE_VALUES, SAMPLE_WORDS, ThinnedSample } from "../../../../src/domain/detection/rolling/thinned-sample.ts";
-import { INTERVAL_WORDS, UsualInterval } from "../../../../src/domain/detection/rolling/usual-interval.ts";
-import { HOUR_PROFILE_WORDS, HourProfile } from "../../../../src/domain/detection/seasonal/hour-profile.ts";
+import { DriftingMoments, MOMENTS_LENGTH } from "../../../../src/domain/detection/rolling/drifting-moments.ts";
+import { RECENT_LENGTH, RecentValues } from "../../../../src/domain/detection/rolling/recent-values.ts";
+import { SAMPLE_LENGTH, SAMPLE_VALUES, ThinnedSample } from "../../../../src/domain/detection/rolling/thinned-sample.ts";
+import { INTERVAL_LENGTH, UsualInterval } from "../../../../src/domain/detection/rolling/usual-interval.ts";
+import { HOUR_PROFILE_LENGTH, HourProfile } from "../../../../src/domain/detection/seasonal/hour-profile.ts";
 import { windowStatistics } from "../../../../src/domain/detection/welford.ts";
 
 const HOUR_MS = 3_600_000;
 
 function sampleOf(values: readonly number[]): ThinnedSample {
-  const sample = new ThinnedSample(new Float32Array(SAMPLE_VALUES), new Float64Array(SAMPLE_WORDS));
+  const sample = new ThinnedSample(new Float32Array(SAMPLE_VALUES), new Float64Array(SAMPLE_LENGTH));
   for (const value of values) sample.add(value);
   return sample;
 }
@@ -19,7 +19,7 @@ function sampleOf(values: readonly number[]): ThinnedSample {
 describe("drifting moments", () => {
   it("are exact until the memory is full", () => {
     const values = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5];
-    const moments = new DriftingMoments(new Float64Array(MOMENTS_WORDS));
+    const moments = new DriftingMoments(new Float64Array(MOMENTS_LENGTH));
     for (const value of values) moments.add(value, values.length);
     const { mean, m2 } = windowStatistics(values);
     expect(moments.mean).toBeCloseTo(mean, 12);
@@ -28,14 +28,14 @@ describe("drifting moments", () => {
   });
 
   it("forget with a time constant of their memory", () => {
-    const moments = new DriftingMoments(new Float64Array(MOMENTS_WORDS));
+    const moments = new DriftingMoments(new Float64Array(MOMENTS_LENGTH));
     for (let i = 0; i < 100; i++) moments.add(0, 100);
     for (let i = 0; i < 100; i++) moments.add(1, 100);
     expect(moments.mean).toBeCloseTo(1 - (1 - 1 / 100) ** 100, 12);
   });
 
   it("say nothing below 8 values", () => {
-    const moments = new DriftingMoments(new Float64Array(MOMENTS_WORDS));
+    const moments = new DriftingMoments(new Float64Array(MOMENTS_LENGTH));
     for (let i = 0; i < 7; i++) moments.add(i, 100);
     expect(moments.z(1000)).toBe(0);
     moments.add(7, 100);
@@ -43,7 +43,7 @@ describe("drifting moments", () => {
   });
 
   it("stay finite on a constant", () => {
-    const moments = new DriftingMoments(new Float64Array(MOMENTS_WORDS));
+    const moments = new DriftingMoments(new Float64Array(MOMENTS_LENGTH));
     for (let i = 0; i < 20; i++) moments.add(5, 100);
     expect(moments.z(5)).toBe(0);
     expect(moments.z(5.005)).toBeCloseTo(1, 6);
@@ -93,7 +93,7 @@ describe("thinned sample", () => {
 
 describe("recent values", () => {
   it("mean of the newest few, of fewer while there are no more", () => {
-    const recent = new RecentValues(new Float64Array(RECENT_WORDS));
+    const recent = new RecentValues(new Float64Array(RECENT_LENGTH));
     expect(recent.mean(3)).toBe(0);
     recent.add(4);
     expect(recent.mean(3)).toBe(4);
@@ -106,7 +106,7 @@ describe("recent values", () => {
 
 describe("usual interval", () => {
   const intervalOf = (times: readonly number[]): number => {
-    const interval = new UsualInterval(new Float64Array(INTERVAL_WORDS));
+    const interval = new UsualInterval(new Float64Array(INTERVAL_LENGTH));
     for (const time of times) interval.add(time);
     return interval.ms;
   };
@@ -126,7 +126,7 @@ describe("usual interval", () => {
 describe("hour profile", () => {
   const MONDAY = 4 * 24 * HOUR_MS; // 1970-01-05
   const profileOf = (values: ReadonlyArray<readonly [hour: number, value: number]>): HourProfile => {
-    const profile = new HourProfile(new Float64Array(HOUR_PROFILE_WORDS));
+    const profile = new HourProfile(new Float64Array(HOUR_PROFILE_LENGTH));
     for (const [hour, value] of values) profile.add(MONDAY + hour * HOUR_MS, value, HOUR_MS);
     return profile;
   };
@@ -160,7 +160,7 @@ describe("hour profile", () => {
   });
 
   it("takes times before 1970", () => {
-    const profile = new HourProfile(new Float64Array(HOUR_PROFILE_WORDS));
+    const profile = new HourProfile(new Float64Array(HOUR_PROFILE_LENGTH));
     for (let i = 0; i < 3; i++) profile.add(-1, 3, HOUR_MS);
     expect(profile.expected(23 * HOUR_MS, -1)).toBeCloseTo((12 * 3) / 12, 12);
   });

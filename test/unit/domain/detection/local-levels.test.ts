@@ -1,6 +1,6 @@
 // Forecasts of the next value beside each other, where hours of the day are not always known.
 import { describe, expect, it } from "vitest";
-import { LOCAL_LEVELS_WORDS, LocalLevels } from "../../../../src/domain/detection/departure/local-levels.ts";
+import { LOCAL_LEVELS_LENGTH, LocalLevels } from "../../../../src/domain/detection/departure/local-levels.ts";
 import { generator } from "../../../support/generator.ts";
 
 const NOISE = 0.1;
@@ -8,7 +8,7 @@ const SLOPE = 0.04;
 
 /** Levels that have learned a climb of which hours know nearly everything: these speak. */
 class Climb {
-  readonly levels = new LocalLevels(new Float64Array(LOCAL_LEVELS_WORDS));
+  readonly levels = new LocalLevels(new Float64Array(LOCAL_LEVELS_LENGTH));
   readonly #random = generator(17);
   #minute = 0;
   value = 0;

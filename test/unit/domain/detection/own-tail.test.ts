@@ -1,11 +1,11 @@
 // What a series' own tail says of a departure.
 import { describe, expect, it } from "vitest";
-import { OWN_TAIL_WORDS, OwnTail } from "../../../../src/domain/detection/departure/own-tail.ts";
+import { OWN_TAIL_LENGTH, OwnTail } from "../../../../src/domain/detection/departure/own-tail.ts";
 import { pagesPerValue, shareOfOne } from "../../../../src/domain/detection/departure/page-budget.ts";
 import { generator } from "../../../support/generator.ts";
 
 function tailOf(sizes: Iterable<number>): OwnTail {
-  const tail = new OwnTail(new Float64Array(OWN_TAIL_WORDS));
+  const tail = new OwnTail(new Float64Array(OWN_TAIL_LENGTH));
   for (const size of sizes) tail.add(size);
   return tail;
 }

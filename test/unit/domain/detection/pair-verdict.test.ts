@@ -5,7 +5,7 @@ import { PairDetector } from "../../../../src/domain/detection/pair/pair-detecto
 import type { PairVerdict } from "../../../../src/domain/detection/pair/pair-finding.ts";
 import { SURROUNDED_BY_NOTHING } from "../../../../src/domain/detection/pair/pair-surroundings.ts";
 import { explainPair, mayAlert, type PairObservation, pairVerdict, pairZ } from "../../../../src/domain/detection/pair/pair-verdict.ts";
-import { HOUR_PROFILE_WORDS, HourProfile } from "../../../../src/domain/detection/seasonal/hour-profile.ts";
+import { HOUR_PROFILE_LENGTH, HourProfile } from "../../../../src/domain/detection/seasonal/hour-profile.ts";
 import type { OffsetMs } from "../../../../src/domain/detection/seasonal/time-zone-hours.ts";
 
 const MINUTE_MS = 60_000;
@@ -116,7 +116,7 @@ describe("the verdict of a pair", () => {
   });
 
   it("says what is usual on a working day from two of them on", () => {
-    const profile = new HourProfile(new Float64Array(HOUR_PROFILE_WORDS));
+    const profile = new HourProfile(new Float64Array(HOUR_PROFILE_LENGTH));
     const [friday, monday] = [Date.UTC(2026, 0, 9, 14), Date.UTC(2026, 0, 12, 14)];
     const known = [friday, friday + DAY_MS, monday, monday + DAY_MS].map((hour) => {
       const isKnown = profile.knowsKindOfDay(hour, MINUTE_MS);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { PAIRED_SEASONS_DOUBLES, PairedSeasons } from "../../../../src/domain/detection/departure/paired-seasons.ts";
 import { PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
 import { SURROUNDED_BY_NOTHING } from "../../../../src/domain/detection/pair/pair-surroundings.ts";
-import { RECENT_WORDS, RecentValues } from "../../../../src/domain/detection/rolling/recent-values.ts";
+import { RECENT_LENGTH, RecentValues } from "../../../../src/domain/detection/rolling/recent-values.ts";
 import { HABIT_START_MS } from "../../../eval/habits/habit-kind.ts";
 import { TWO_PERIODS } from "../../../eval/habits/two-periods.ts";
 import { generator } from "../../../support/generator.ts";
@@ -67,7 +67,7 @@ describe("two periods at once", () => {
     const { normal } = generator(9);
     const sum = (minute: number) => 40 + wave(minute, 71) + wave(minute, 457) + 10 * normal();
     const seasons = learned(6 * DAY, sum);
-    const newest = new RecentValues(new Float64Array(RECENT_WORDS));
+    const newest = new RecentValues(new Float64Array(RECENT_LENGTH));
     const rows: boolean[] = [];
     for (let i = 0; i < 12; i++) {
       const minute = 6 * DAY + 60 + i;
@@ -104,7 +104,7 @@ describe("two periods at once", () => {
     const rowsOf = (isLearned: boolean): { readonly quiet: number; readonly shifted: boolean } => {
       const { normal } = generator(11);
       const seasons = new PairedSeasons(new Float64Array(PAIRED_SEASONS_DOUBLES));
-      const newest = new RecentValues(new Float64Array(RECENT_WORDS));
+      const newest = new RecentValues(new Float64Array(RECENT_LENGTH));
       let [drift, quiet, shifted] = [0, 0, false];
       for (let minute = 0; minute < 8 * DAY; minute++) {
         drift = 0.97 * drift + 3 * normal();

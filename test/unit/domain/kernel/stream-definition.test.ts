@@ -5,7 +5,7 @@ import { StreamRegistry } from "../../../../src/actors/engine/shard/stream-regis
 import { ServiceIndex } from "../../../../src/actors/engine/streams/service-index.ts";
 import { StreamChanges } from "../../../../src/actors/engine/streams/stream-changes.ts";
 import { decodeDefinition } from "../../../../src/actors/engine/unit/work-unit.ts";
-import { EngineMemory, ProcessWords } from "../../../../src/adapters/shared-memory/engine-memory.ts";
+import { EngineMemory, ProcessSlots } from "../../../../src/adapters/shared-memory/engine-memory.ts";
 import { ATTRIBUTES_MAX, IDENTITY_BYTES_MAX, NAME_BYTES_MAX, VALUE_BYTES_MAX } from "../../../../src/core/config/limits.ts";
 import {
   STATUS_ALLOWANCE_SPENT,
@@ -15,7 +15,7 @@ import {
   STATUS_OK,
   STATUS_UNKNOWN_STREAM,
 } from "../../../../src/core/layout/kernel-status.ts";
-import { DEFINITIONS, DEFINITIONS_BYTES, PROCESS_WORDS_BYTES, SCRATCH } from "../../../../src/core/layout/memory-map.ts";
+import { DEFINITIONS, DEFINITIONS_BYTES, PROCESS_LENGTH_BYTES, SCRATCH } from "../../../../src/core/layout/memory-map.ts";
 import { DEFINE_COUNTED, DEFINE_SERVICE_LABEL_SHIFT } from "../../../../src/core/layout/row-frame.ts";
 import { FLAG_BUCKET, FLAG_COUNTER } from "../../../../src/core/layout/stream-record.ts";
 import type { StreamName } from "../../../../src/core/protocol/coordinator-frame.ts";
@@ -156,7 +156,7 @@ class RegistryRig {
   readonly lane = new DefinitionRig();
   readonly memory = new EngineMemory(this.lane.loaded.memory);
   readonly kernel = new ShardKernel({ window: 120 }, { kernel: this.lane.kernel, buffer: this.lane.loaded.memory.buffer });
-  readonly words = new ProcessWords(new SharedArrayBuffer(PROCESS_WORDS_BYTES));
+  readonly words = new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES));
   readonly restarted: number[] = [];
   readonly registry = new StreamRegistry(
     { engine: 0, engines: 1, blockBytes: 65536 },

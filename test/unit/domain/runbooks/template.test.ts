@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { anomalyProblem, requestOf, shownAction, shownAnswer, shownRequest } from "../../../../src/domain/runbooks/rendered-step.ts";
 import { matchesRunbook, type Runbook, type RunbookStep } from "../../../../src/domain/runbooks/runbook.ts";
-import { placeOfBody, rendered, unknownPlaceholder } from "../../../../src/domain/runbooks/template.ts";
+import { keyOfBody, rendered, unknownPlaceholder } from "../../../../src/domain/runbooks/template.ts";
 
 const EVIL = '", "admin": true, "x": "';
 
@@ -20,7 +20,7 @@ describe("placeholders", () => {
 
   test("in JSON leave it JSON", () => {
     const body = '{"service": "{{ service_id }}"}';
-    expect(placeOfBody(body)).toBe("json");
+    expect(keyOfBody(body)).toBe("json");
     expect(JSON.parse(rendered(body, { service_id: EVIL }, "json"))).toEqual({ service: EVIL });
   });
 

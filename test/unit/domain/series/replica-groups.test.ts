@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { GROUP_SILENCE_MS, REPLICA_SILENCE_MS, ReplicaGroups } from "../../../../src/adapters/shared-memory/replica-groups.ts";
-import { PROCESS_WORDS_BYTES, REPLICA_BUCKETS } from "../../../../src/core/layout/memory-map.ts";
+import { PROCESS_LENGTH_BYTES, REPLICA_BUCKETS } from "../../../../src/core/layout/memory-map.ts";
 import { replicaSource } from "../../../../src/domain/series/replica-labels.ts";
 import { nameOfLabels } from "../../../../src/domain/series/stream-identity.ts";
 
@@ -10,7 +10,7 @@ const of = (group: bigint, replica: number, cluster = 77n) => ({ group, cluster,
 
 describe("groups of replicas", () => {
   it("take the first replica, the other after its silence, whichever lane asks", () => {
-    const buffer = new SharedArrayBuffer(PROCESS_WORDS_BYTES);
+    const buffer = new SharedArrayBuffer(PROCESS_LENGTH_BYTES);
     const [one, other] = [new ReplicaGroups(buffer), new ReplicaGroups(buffer)];
     expect([one.choose(of(5n, 1), START), other.choose(of(5n, 2), START), other.choose(of(5n, 1), START + 1000)]).toEqual([
       "taken",
@@ -28,7 +28,7 @@ describe("groups of replicas", () => {
   });
 
   it("that are scraped seldom do not change hands while the server of their replica is heard of", () => {
-    const groups = new ReplicaGroups(new SharedArrayBuffer(PROCESS_WORDS_BYTES));
+    const groups = new ReplicaGroups(new SharedArrayBuffer(PROCESS_LENGTH_BYTES));
     const seen = new Set<string>();
     for (let second = 0; second < 600; second++) {
       const now = START + second * 1000;
@@ -45,7 +45,7 @@ describe("groups of replicas", () => {
   });
 
   it("of a server that is heard of once a minute have as much patience as that needs", () => {
-    const groups = new ReplicaGroups(new SharedArrayBuffer(PROCESS_WORDS_BYTES));
+    const groups = new ReplicaGroups(new SharedArrayBuffer(PROCESS_LENGTH_BYTES));
     const seen: string[] = [];
     for (let minute = 0; minute < 5; minute++) {
       groups.choose(of(5n, 1), START + minute * 60_000);
@@ -57,13 +57,13 @@ describe("groups of replicas", () => {
   });
 
   it("do not take a clock that was set back for silence", () => {
-    const groups = new ReplicaGroups(new SharedArrayBuffer(PROCESS_WORDS_BYTES));
+    const groups = new ReplicaGroups(new SharedArrayBuffer(PROCESS_LENGTH_BYTES));
     groups.choose(of(5n, 1), START);
     expect(groups.choose(of(5n, 2), START - 3600_000)).toBe("passed-over");
   });
 
   it("are bounded: what was not heard of for ten minutes makes room, else samples are taken untracked", () => {
-    const groups = new ReplicaGroups(new SharedArrayBuffer(PROCESS_WORDS_BYTES));
+    const groups = new ReplicaGroups(new SharedArrayBuffer(PROCESS_LENGTH_BYTES));
     // Keys of one bucket.
     const keys = Array.from({ length: 9 }, (_, i) => (BigInt(i * REPLICA_BUCKETS) << 17n) | (5n << 17n) | BigInt(i + 1));
     expect(keys.slice(0, 8).map((key) => groups.choose(of(key, 1), START))).toEqual(new Array(8).fill("taken"));

@@ -42,19 +42,19 @@ export function serviceHistory(
   const streamIds = new Uint8Array(STREAM_ID_BYTES * slots.length);
   const places = new Map<string, number>();
   let at = 0;
-  slots.forEach((slot, place) => {
+  slots.forEach((slot, index) => {
     const count = records.readRing(slot, ringTimes, ringValues);
     times.set(ringTimes.subarray(0, count), at);
     values.set(ringValues.subarray(0, count), at);
     at += count;
     const hash = hashOf(slot);
-    streamIds.set(hash, STREAM_ID_BYTES * place);
-    places.set(Buffer.from(hash).toString("latin1"), place);
+    streamIds.set(hash, STREAM_ID_BYTES * index);
+    places.set(Buffer.from(hash).toString("latin1"), index);
   });
   const pendingChunks: Array<readonly [number, Uint8Array]> = [];
   for (const { streamId, chunk } of partition(of.partition).chunks.pending()) {
-    const place = places.get(Buffer.from(streamId).toString("latin1"));
-    if (place !== undefined) pendingChunks.push([place, new Uint8Array(chunk)]);
+    const index = places.get(Buffer.from(streamId).toString("latin1"));
+    if (index !== undefined) pendingChunks.push([index, new Uint8Array(chunk)]);
   }
   return { type: "service-history", id, columns, names, aggregations, starts, streamIds, counts, times, values, pendingChunks };
 }

@@ -25,7 +25,7 @@ export interface AggregatePassDependencies {
   /** The pair of a stream. */
   readonly pairOf: (slot: number) => number;
   /** A pair for a hash, 0 where there is no room. */
-  readonly claim: (words: Uint32Array, partition: number, tenant: string) => number;
+  readonly claim: (slots: Uint32Array, partition: number, tenant: string) => number;
   readonly confirm: (name: StreamName, direction: WatchdogSettings["direction"], reported: Pick<ConfirmedPair, "isAlone" | "side">) => void;
   /** Takes the episode of an aggregate that goes on. */
   readonly isFiring: (episodeId: string) => void;

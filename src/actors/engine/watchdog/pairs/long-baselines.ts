@@ -1,5 +1,5 @@
 // The long baselines of one engine, put together: their pass, their store, and the deployments that they bear in mind.
-import type { EngineMemory, ProcessWords } from "../../../../adapters/shared-memory/engine-memory.ts";
+import type { EngineMemory, ProcessSlots } from "../../../../adapters/shared-memory/engine-memory.ts";
 import { PAIRS_MAX_INITIAL } from "../../../../core/config/shared-limits.ts";
 import { PARTITIONS } from "../../../../core/layout/memory-map.ts";
 import { episodeKind } from "../../../../core/protocol/coordinator-frame.ts";
@@ -31,7 +31,7 @@ export interface LongBaselinesDependencies {
   readonly shard: Shard;
   readonly outbox: Outbox;
   readonly counters: EngineCounters;
-  readonly processWords: ProcessWords;
+  readonly processWords: ProcessSlots;
   readonly shares: EngineShares;
   readonly levels: AcceptedLevels;
   readonly tenantIndex: (tenant: string) => number;

@@ -130,7 +130,7 @@ export class PairPass implements WatchdogDetector {
       arena: this.arena,
       detector: this.#detector,
       pairOf: (slot) => this.#pairs[slot] ?? 0,
-      claim: (words, partition, tenant) => this.#take(words, 0, partition, tenant),
+      claim: (slots, partition, tenant) => this.#take(slots, 0, partition, tenant),
       confirm: (name, direction, reported) => this.#confirm(name, direction, reported),
       isFiring: (episodeId) => this.#firing.push(episodeId),
     });
@@ -444,9 +444,9 @@ export class PairPass implements WatchdogDetector {
   #pairAt(slot: number, mayInherit = false): number {
     const known = this.#pairs[slot] ?? 0;
     if (known !== 0) return known;
-    const { records, words, nameOf } = this.#dependencies;
+    const { records, words: slots, nameOf } = this.#dependencies;
     const name = nameOf(slot);
-    const pair = this.#take(words, (records.address(slot) + SR_HASH) >>> 2, records.partition(slot), name.tenant);
+    const pair = this.#take(slots, (records.address(slot) + SR_HASH) >>> 2, records.partition(slot), name.tenant);
     if (pair === 0) return 0;
     this.#setPair(slot, pair);
     this.#namedCounts[slot] = isOfCounts(name.metricName, records.flags(slot) & ~FLAG_COUNTER) ? 1 : 0;
@@ -466,17 +466,17 @@ export class PairPass implements WatchdogDetector {
   }
 
   /** The pair of a hash, from the store or new; 0 where there is no room. */
-  #take(words: Uint32Array, at: number, partition: number, tenant: string): number {
+  #take(slots: Uint32Array, at: number, partition: number, tenant: string): number {
     const { places } = this.#dependencies;
-    const hash = hashNumber(words, at);
+    const hash = hashNumber(slots, at);
     const stored = this.#unclaimed.get(hash) ?? 0;
-    if (stored !== 0 && this.arena.isOf(stored, words, at)) {
+    if (stored !== 0 && this.arena.isOf(stored, slots, at)) {
       this.#unclaimed.delete(hash);
       places.claim(stored, tenant);
       return stored;
     }
     if (!places.take(tenant)) return 0;
-    const pair = this.arena.take(partition, words, at);
+    const pair = this.arena.take(partition, slots, at);
     places.enter(pair, tenant);
     return pair;
   }

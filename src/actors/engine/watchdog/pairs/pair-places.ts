@@ -1,10 +1,10 @@
 // Whose the long baselines are. Their limit is of the whole process and shared by tenants: what counts is counted in words of the process, by number of tenant;
 // the ledger of this engine reports it.
-import type { ProcessWords } from "../../../../adapters/shared-memory/engine-memory.ts";
+import type { ProcessSlots } from "../../../../adapters/shared-memory/engine-memory.ts";
 import type { ShareLedger } from "../../../../core/fairness/share-ledger.ts";
 
 export interface PairPlacesDependencies {
-  readonly processWords: Pick<ProcessWords, "takePair" | "restorePair" | "claimPair" | "returnPair">;
+  readonly processWords: Pick<ProcessSlots, "takePair" | "restorePair" | "claimPair" | "returnPair">;
   readonly shares: ShareLedger;
   readonly tenantIndex: (tenant: string) => number;
   /** Tenants that are known. */

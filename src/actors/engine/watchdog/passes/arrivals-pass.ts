@@ -303,7 +303,7 @@ class EnvironmentSlots {
     const looked = this.#tags[slot] !== tag || this.#places[slot] === 0;
     if (looked) {
       this.#tags[slot] = tag;
-      this.#places[slot] = this.#place(this.#read(slot)) + 1;
+      this.#places[slot] = this.#index(this.#read(slot)) + 1;
     }
     return { code: (this.#places[slot] as number) - 1, looked };
   }
@@ -312,7 +312,7 @@ class EnvironmentSlots {
     return this.#names[code] as string;
   }
 
-  #place(name: string): number {
+  #index(name: string): number {
     const known = this.#codes.get(name);
     if (known !== undefined) return known;
     if (this.#names.length >= ENVIRONMENTS_MAX - 1) return this.#names.length - 1;

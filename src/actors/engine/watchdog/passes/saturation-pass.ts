@@ -110,13 +110,13 @@ export class SaturationPass implements WatchdogDetector {
   /** Takes what is stored of series that wait for it. What their rings hold beyond follows in the next pass. */
   #takeHistories({ histories }: SaturationHistories): void {
     for (const { key, untilMs, head, rings } of histories) {
-      const place = this.#arena.find(key);
-      if (place === undefined || this.#arena.isReady(place)) continue;
-      const at = this.#arena.open(place);
+      const index = this.#arena.find(key);
+      if (index === undefined || this.#arena.isReady(index)) continue;
+      const at = this.#arena.open(index);
       at.head.set(head);
       at.rings.set(rings);
-      this.#arena.setFedMs(place, untilMs - 1);
-      this.#begin(place, key);
+      this.#arena.setFedMs(index, untilMs - 1);
+      this.#begin(index, key);
     }
   }
 
@@ -199,17 +199,17 @@ export class SaturationPass implements WatchdogDetector {
 
   /** Outcome for it, in the words of domain/detection/coverage.ts. */
   #judge(unit: SlotUnit, service: ServiceAtHand): string {
-    const place = this.#arena.placeOf(unit.key, unit.name.tenant);
-    if (place === undefined) return this.#idle(unit, "series_limit");
-    this.#arena.markPass(place, this.#pass);
+    const index = this.#arena.placeOf(unit.key, unit.name.tenant);
+    if (index === undefined) return this.#idle(unit, "series_limit");
+    this.#arena.markPass(index, this.#pass);
     const slots = unit.streams.map(({ slot }) => slot);
-    if (!this.#prepare(place, unit, slots)) return this.#idle(unit, LEARNING);
-    const at = this.#arena.open(place);
+    if (!this.#prepare(index, unit, slots)) return this.#idle(unit, LEARNING);
+    const at = this.#arena.open(index);
     const names = { ...this.#boundsOf(unit.name), metricName: unit.name.metricName, instance: unit.instance };
     const series = SaturationSeries.attach(names, at);
-    const sinceMs = this.#arena.fedMs(place);
+    const sinceMs = this.#arena.fedMs(index);
     const fedMs = this.#feed.feed(series, slots, sinceMs);
-    this.#arena.setFedMs(place, fedMs);
+    this.#arena.setFedMs(index, fedMs);
     const { hasEnded, isSilent, endsWithHistory } = this.#feed.stateOf(slots, this.#nowMs);
     const isGone = hasEnded || (isSilent && this.#goesOn(unit, service));
     const isJudged = !isGone && !endsWithHistory && fedMs > sinceMs;
@@ -261,15 +261,15 @@ export class SaturationPass implements WatchdogDetector {
   }
 
   /** Whether a series has its past; asks for what is stored where the rings do not hold all of it, again after an import of older values. */
-  #prepare(place: number, unit: SlotUnit, slots: readonly number[]): boolean {
+  #prepare(index: number, unit: SlotUnit, slots: readonly number[]): boolean {
     const arena = this.#arena;
     const firstMs = this.#feed.firstMs(slots);
-    if (arena.isReady(place) && firstMs >= arena.firstMs(place)) return true;
-    if (arena.isReady(place)) arena.clear(place);
-    arena.markPass(place, this.#pass);
-    arena.setFirstMs(place, firstMs);
+    if (arena.isReady(index) && firstMs >= arena.firstMs(index)) return true;
+    if (arena.isReady(index)) arena.clear(index);
+    arena.markPass(index, this.#pass);
+    arena.setFirstMs(index, firstMs);
     if (this.#feed.holdAll(slots)) {
-      this.#begin(place, unit.key);
+      this.#begin(index, unit.key);
       return true;
     }
     if (this.#wanted.length < SATURATION_WANTED_PER_SLICE) this.#wanted.push(this.#want(unit));
@@ -293,13 +293,13 @@ export class SaturationPass implements WatchdogDetector {
     return { unit, limit: this.#reported.limitFor(tenant, serviceId, metricName) };
   }
 
-  #begin(place: number, key: string): void {
-    this.#arena.setReady(place);
+  #begin(index: number, key: string): void {
+    this.#arena.setReady(index);
     const breaches = this.#dependencies.breaches.of(key);
-    if (breaches.length > 0) breachesOf(this.#arena.open(place)).recall(breaches);
+    if (breaches.length > 0) breachesOf(this.#arena.open(index)).recall(breaches);
     const held = this.#reported.held(key);
     if (held === undefined) return;
-    holdTier(this.#arena.open(place), held.tier, held.rule);
+    holdTier(this.#arena.open(index), held.tier, held.rule);
     this.#reported.release(key);
   }
 

@@ -104,7 +104,7 @@ export class ServicesPass implements WatchdogDetector {
       this.#planner.begin();
     }
     const next = Math.min(looked, first + SERVICE_NAMES_PER_VISIT);
-    for (let place = first; place < next; place++) this.#planner.add(slots[place] as number);
+    for (let index = first; index < next; index++) this.#planner.add(slots[index] as number);
     if (next < looked) return next;
     if (slots.length > looked) this.#skip("too_many_streams");
     this.#judgeAll(this.#plan(key, slots[0] as number));
@@ -194,8 +194,8 @@ export class ServicesPass implements WatchdogDetector {
   #signatureOf(slots: readonly number[], looked: number): number {
     const { records } = this.#dependencies;
     let hash = 0x811c9dc5 ^ slots.length;
-    for (let place = 0; place < looked; place++) {
-      const slot = slots[place] as number;
+    for (let index = 0; index < looked; index++) {
+      const slot = slots[index] as number;
       hash = Math.imul(hash ^ slot, 16777619);
       hash = Math.imul(hash ^ records.identityAddress(slot), 16777619);
       hash = Math.imul(hash ^ records.profile(slot), 16777619);

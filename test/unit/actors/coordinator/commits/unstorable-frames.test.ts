@@ -12,7 +12,7 @@ import {
   FRAME_RECORD,
   FRAME_VERDICT,
 } from "../../../../../src/core/protocol/coordinator-frame.ts";
-import type { KeptDataFault } from "../../../../../src/core/protocol/data-fault.ts";
+import type { RetainedDataFault } from "../../../../../src/core/protocol/data-fault.ts";
 import type { SetAsideItem } from "../../../../../src/core/protocol/set-aside.ts";
 import { deadLetter, episode, laneMark, Rig, record } from "../../../../support/coordinator-rig.ts";
 
@@ -64,11 +64,11 @@ describe("a frame that cannot be stored", () => {
 
   it("that says no tenant is kept as bytes, as a fault", async () => {
     const kept: SetAsideItem[] = [];
-    const faults: KeptDataFault[] = [];
+    const faults: RetainedDataFault[] = [];
     const keeper = {
       faults,
       open: 0,
-      add: (fault: Pick<KeptDataFault, "id" | "kind" | "what">) => faults.push({ ...fault, sinceMs: 0, acknowledged: null }) > 0,
+      add: (fault: Pick<RetainedDataFault, "id" | "kind" | "what">) => faults.push({ ...fault, sinceMs: 0, acknowledged: null }) > 0,
       acknowledge: () => 0,
     };
     const setAsideKeeper = { keep: (item: SetAsideItem) => `set-aside/${kept.push(item)}` };

@@ -5,7 +5,7 @@ import { BlockMarks } from "../../../../../src/actors/engine/recovery/left-out.t
 import { SECTION_LOGS, SECTION_PACKED_ROWS, SECTION_RECORD } from "../../../../../src/core/layout/row-frame.ts";
 import { BODY_JSON_BATCH } from "../../../../../src/core/protocol/body-kind.ts";
 import { type EngineFrame, FRAME_DEAD_LETTER } from "../../../../../src/core/protocol/coordinator-frame.ts";
-import type { BlockPlace, CrashNote, CrashPlace } from "../../../../../src/core/protocol/crash-note.ts";
+import type { BlockPosition, CrashNote, CrashPosition } from "../../../../../src/core/protocol/crash-note.ts";
 import { formatRfc3339 } from "../../../../../src/core/time/rfc3339.ts";
 import { ShardKernel } from "../../../../../src/domain/kernel/shard-kernel.ts";
 import { Cluster, VirtualClock } from "../../../../support/cluster.ts";
@@ -43,7 +43,7 @@ class Machine {
       return true;
     } catch (error) {
       for (const { engine } of cluster.members) {
-        const place: CrashPlace | null = engine.crashPlace;
+        const place: CrashPosition | null = engine.crashPlace;
         if (place !== null) this.notes.push({ epoch: this.#epoch, actor: "engine", reason: (error as Error).message, place });
       }
       return false;
@@ -158,7 +158,7 @@ describe("a start that is killed", () => {
 });
 
 describe("marks of a block", () => {
-  const place = (section: number | null, item: string | null): BlockPlace => ({
+  const place = (section: number | null, item: string | null): BlockPosition => ({
     type: "block",
     epoch: 1,
     lane: 0,

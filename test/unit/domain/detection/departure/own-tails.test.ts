@@ -1,9 +1,9 @@
 /** Both tails of a series: values to each side go to their own, and a row of far ones is one event by its furthest. */
 import { expect, it } from "vitest";
-import { OWN_TAIL_WORDS, OwnTail } from "../../../../../src/domain/detection/departure/own-tail.ts";
+import { OWN_TAIL_LENGTH, OwnTail } from "../../../../../src/domain/detection/departure/own-tail.ts";
 import { OwnTails } from "../../../../../src/domain/detection/departure/own-tails.ts";
 
-const state = () => [new Float64Array(OWN_TAIL_WORDS), new Float64Array(OWN_TAIL_WORDS)] as const;
+const state = () => [new Float64Array(OWN_TAIL_LENGTH), new Float64Array(OWN_TAIL_LENGTH)] as const;
 
 it("learns a row of far values as its furthest, once it is over", () => {
   const [above, below] = state();
