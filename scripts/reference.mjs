@@ -48,6 +48,15 @@ function endpointsTable(endpoints, limits) {
   return table(["Endpoint", "Open to", "Query parameters", "Body up to", "What it does"], rows);
 }
 
+/** Base units that the end of a name may say, before `_total`. */
+const UNITS = ["seconds", "bytes", "ratio"];
+
+/** Returns the unit of a metric; undefined where it counts things. */
+function unitOf({ name }) {
+  const bare = name.replace(/_total$/, "");
+  return UNITS.find((unit) => bare.endsWith(`_${unit}`));
+}
+
 function metricsTable({
   ENGINE_METRICS,
   COORDINATOR_METRICS,
@@ -56,7 +65,6 @@ function metricsTable({
   LABELLED_METRICS,
   HISTOGRAMS,
   partsOf,
-  unitOf,
 }) {
   const slots = [ENGINE_METRICS, COORDINATOR_METRICS].flatMap((table) =>
     Object.values(table).flatMap((slot) => partsOf(slot).map(({ metric }) => metric)),
