@@ -1,12 +1,11 @@
 // What a page of GET /metrics costs the main thread, in CPU: `node native-bench/scrape.mjs [engines]`, after `make build`. All endpoints have been called, and
 // every slot has a value, so no page of a server with as many engines is longer.
 
-import { registerMetrics } from "../dist/actors/front/metrics-page.js";
+import { RequestHistogram, registerMetrics } from "../dist/actors/front/metrics-page.js";
 import { RefusedBodies } from "../dist/actors/front/refused-bodies.js";
-import { RequestHistogram } from "../dist/actors/front/request-histogram.js";
 import { MetricsRegistry } from "../dist/adapters/telemetry/metrics-registry.js";
 import { ENDPOINTS } from "../dist/api/endpoints.js";
-import { COORDINATOR_SLOTS, ENGINE_SLOTS, FRONT_SHARED_LIMITS } from "../dist/core/layout/counters.js";
+import { COORDINATOR_SLOTS, ENGINE_SLOTS, FRONT_SHARED_LIMITS, LATENCY_SLOTS } from "../dist/core/layout/counters.js";
 import { FRONT_METRICS } from "../dist/core/telemetry/front-metrics.js";
 import { shown, spread } from "./measure.mjs";
 
@@ -32,11 +31,14 @@ async function main() {
     build: { version: "1.0.0", node_version: process.versions.node },
     engines: Array.from({ length: engines }, () => slots(ENGINE_SLOTS)),
     coordinator: slots(COORDINATOR_SLOTS),
+    streamed: slots(LATENCY_SLOTS),
     requests,
     refusedBodies: new RefusedBodies(),
     front: Object.fromEntries(Object.keys(FRONT_METRICS).map((name, place) => [name, () => place])),
     limited: new Map(["free", "starter", "pro", "enterprise", "key"].map((by, place) => [by, place])),
     sharesRefused: FRONT_SHARED_LIMITS.map((limit) => ({ limit, read: () => 1 })),
+    sharesTaken: FRONT_SHARED_LIMITS.map((limit) => ({ limit, most: 2, read: () => 1 })),
+    faults: new Map(),
     ports: Array.from({ length: engines }, () => ({ ringFill: 0.5, waiting: 2 })),
     log: { written: new Map([["info", 1]]), dropped: new Map([["rate", 0]]) },
   });
