@@ -57,15 +57,7 @@ function unitOf({ name }) {
   return UNITS.find((unit) => bare.endsWith(`_${unit}`));
 }
 
-function metricsTable({
-  ENGINE_METRICS,
-  COORDINATOR_METRICS,
-  FRONT_METRICS,
-  CONTRACT_METRICS,
-  LABELLED_METRICS,
-  HISTOGRAMS,
-  partsOf,
-}) {
+function metricsTable({ ENGINE_METRICS, COORDINATOR_METRICS, FRONT_METRICS, CONTRACT_METRICS, LABELLED_METRICS, HISTOGRAMS, partsOf }) {
   const slots = [ENGINE_METRICS, COORDINATOR_METRICS].flatMap((table) =>
     Object.values(table).flatMap((slot) => partsOf(slot).map(({ metric }) => metric)),
   );
