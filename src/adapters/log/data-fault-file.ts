@@ -1,5 +1,5 @@
 /**
- * <dataDir>/data-faults.json: {"version":1,"faults":[KeptDataFault, ...]}, at most DATA_FAULTS_MAX of about 500 bytes. It stands beside the stores and not in one, as a store may
+ * <dataDir>/data-faults.json: {"version":1,"faults":[RetainedDataFault, ...]}, at most DATA_FAULTS_MAX of about 500 bytes. It stands beside the stores and not in one, as a store may
  * be what is at fault. Replaced as a whole, so that after any crash it is the old or the new one. One thread writes it: main until the coordinator is started, then the coordinator.
  */
 import { readFileSync } from "node:fs";

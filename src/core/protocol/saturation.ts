@@ -36,7 +36,7 @@ export interface SaturationUpdate {
   readonly corroborations: readonly Corroboration[];
 }
 
-/** Stored samples of a series, folded: the numbers of a SaturationPlace. */
+/** Stored samples of a series, folded: the numbers of a SaturationPosition. */
 export interface FoldedHistory {
   readonly key: string;
   /** As it was wanted: later values are not in it. */

@@ -48,7 +48,7 @@ export class TailCalibration {
   /** Values at equal steps of probability from the smallest to the threshold. */
   readonly #knots: Float64Array;
 
-  /** Over CALIBRATION_WORDS numbers that `fit` has made. */
+  /** Over CALIBRATION_LENGTH numbers that `fit` has made. */
   constructor(floats: Float64Array) {
     this.words = floats;
     this.#knots = floats.subarray(FIRST_KNOT);

@@ -67,7 +67,7 @@ export const FORMER_MORE_DEPARTURE_DETECTOR_LENGTH = MORE_DEPARTURES_LENGTH + 2;
 const [WAITING_SIDE, FAR_PEAK] = [0, 1] as const;
 const NOTHING_YET = { intervalMs: HOUR_MS, localMs: 0, caution: 1, streams: 1, counts: 0 };
 
-/** Departures of one pair over caller-owned state of DEPARTURE_DETECTOR_WORDS and MORE_DEPARTURE_DETECTOR_WORDS numbers, all 0 at the start. The fields report the newest value. */
+/** Departures of one pair over caller-owned state of DEPARTURE_DETECTOR_LENGTH and MORE_DEPARTURE_DETECTOR_LENGTH numbers, all 0 at the start. The fields report the newest value. */
 export class DepartureDetector {
   readonly #floats: Float64Array;
   readonly #waits: Float64Array;

@@ -84,7 +84,7 @@ export interface EndedDeparture {
   readonly hasStayed: boolean;
 }
 
-/** Over caller-owned state of KNOWN_DEPARTURES_WORDS and MORE_DEPARTURES_WORDS numbers, all 0 at the start. */
+/** Over caller-owned state of KNOWN_DEPARTURES_LENGTH and MORE_DEPARTURES_LENGTH numbers, all 0 at the start. */
 export class KnownDepartures {
   readonly #floats: Float64Array;
   readonly #numbers: Float32Array;

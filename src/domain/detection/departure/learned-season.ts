@@ -74,7 +74,7 @@ interface SeasonLesson {
   readonly errorMax: number;
 }
 
-/** Over caller-owned state of LEARNED_SEASON_WORDS numbers, all 0 at the start. */
+/** Over caller-owned state of LEARNED_SEASON_LENGTH numbers, all 0 at the start. */
 export class LearnedSeason {
   readonly #floats: Float64Array;
   readonly #levels: Float32Array;

@@ -28,7 +28,7 @@ const COUNT = 3 * LEVELS;
 /** Numbers of state. */
 export const LOCAL_LEVELS_LENGTH = 3 * LEVELS + 2;
 
-/** Over caller-owned state of LOCAL_LEVELS_WORDS numbers, all 0 at the start. */
+/** Over caller-owned state of LOCAL_LEVELS_LENGTH numbers, all 0 at the start. */
 export class LocalLevels {
   readonly #floats: Float64Array;
   readonly #forecasts = new Float64Array(LEVELS);

@@ -69,7 +69,7 @@ const LARGEST_TIMES_MAX_ALIKE = 4;
 /** Values of each of the series alike that one must have had before its own largest speaks for all of them. */
 const ALIKE_VALUES = 10;
 
-/** Over caller-owned state of OWN_TAIL_WORDS numbers, all 0 at the start. */
+/** Over caller-owned state of OWN_TAIL_LENGTH numbers, all 0 at the start. */
 export class OwnTail {
   readonly #floats: Float32Array;
   /** Descending. */

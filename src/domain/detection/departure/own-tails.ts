@@ -1,7 +1,7 @@
 // How far a series strays by itself, to either side.
 import { OwnTail } from "./own-tail.ts";
 
-/** Over caller-owned state of two tails of OWN_TAIL_WORDS numbers, and of one number for the furthest of the values in a row that are far out, signed; all 0 at the start. */
+/** Over caller-owned state of two tails of OWN_TAIL_LENGTH numbers, and of one number for the furthest of the values in a row that are far out, signed; all 0 at the start. */
 export class OwnTails {
   readonly #above: OwnTail;
   readonly #below: OwnTail;

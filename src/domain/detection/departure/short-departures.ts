@@ -47,7 +47,7 @@ interface EndedShort {
   readonly peakValue: number;
 }
 
-/** Over caller-owned state of SHORT_WORDS and MORE_SHORT_WORDS numbers, all 0 at the start. */
+/** Over caller-owned state of SHORT_LENGTH and MORE_SHORT_LENGTH numbers, all 0 at the start. */
 export class ShortDepartures {
   readonly #bursts: Float64Array;
   readonly #burstSizes: Float32Array;

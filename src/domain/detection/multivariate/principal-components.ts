@@ -232,7 +232,7 @@ function columnScales(values: Float64Array, width: number, means: Float64Array):
   });
 }
 
-/** Number of components that hold VARIANCE_KEPT of the variance. */
+/** Number of components that hold VARIANCE_RETAINED of the variance. */
 function componentsFor(eigenvalues: Float64Array): number {
   const total = eigenvalues.reduce((sum, value) => sum + Math.max(0, value), 0);
   let held = 0;

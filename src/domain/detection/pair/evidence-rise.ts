@@ -11,7 +11,7 @@ const NEWS_INTERVALS = 12;
 /** Intervals after a rise that was told, before which the next is none. */
 const REST_INTERVALS = 60;
 
-/** Over caller-owned state of RISE_WORDS numbers, all 0 at the start. */
+/** Over caller-owned state of RISE_LENGTH numbers, all 0 at the start. */
 export class EvidenceRise {
   readonly #floats: Float64Array;
 

@@ -36,7 +36,7 @@ export interface LastingMoment {
   readonly isKnown: () => boolean;
 }
 
-/** Evidence of one pair over caller-owned state of LASTING_WORDS numbers, all 0 at the start. The fields report the newest value. */
+/** Evidence of one pair over caller-owned state of LASTING_LENGTH numbers, all 0 at the start. The fields report the newest value. */
 export class LastingEvidence {
   readonly #confirmation: PairConfirmation;
   readonly #tail: StretchTail;

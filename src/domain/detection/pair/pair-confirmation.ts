@@ -45,7 +45,7 @@ export const CONFIRMING_VALUES = 12;
 const MATURE_VALUES = 60;
 const YOUNG_BAR = 8 / SHIFT_ALONE;
 
-/** Confirmation of one pair over caller-owned state of CONFIRMATION_WORDS numbers, all 0 at the start. The fields report the newest value. */
+/** Confirmation of one pair over caller-owned state of CONFIRMATION_LENGTH numbers, all 0 at the start. The fields report the newest value. */
 export class PairConfirmation {
   readonly #floats: Float64Array;
   /** Values of the pair, with the newest one in it. */

@@ -1,7 +1,7 @@
 // How far evidence goes by itself whose values overlap: the highest of each stretch of values counts, once it is over.
 import { OwnTail } from "../departure/own-tail.ts";
 
-/** Over caller-owned state of a tail of OWN_TAIL_WORDS numbers and the highest of the stretch at hand; all 0 at the start. */
+/** Over caller-owned state of a tail of OWN_TAIL_LENGTH numbers and the highest of the stretch at hand; all 0 at the start. */
 export class StretchTail {
   readonly #tail: OwnTail;
   readonly #peak: Float64Array;

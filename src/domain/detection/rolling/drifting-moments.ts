@@ -8,7 +8,7 @@ const MEAN = 1;
 const VARIANCE = 2;
 const SCORED_FROM = 8;
 
-/** Moments over caller-owned state of MOMENTS_WORDS numbers, all 0 at the start. */
+/** Moments over caller-owned state of MOMENTS_LENGTH numbers, all 0 at the start. */
 export class DriftingMoments {
   readonly #floats: Float64Array;
 

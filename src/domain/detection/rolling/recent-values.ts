@@ -5,7 +5,7 @@ export const RECENT_VALUES = 12;
 /** Numbers of state. */
 export const RECENT_LENGTH = RECENT_VALUES + 1;
 
-/** A ring over caller-owned state of RECENT_WORDS numbers, all 0 at the start; the last word counts the values so far. */
+/** A ring over caller-owned state of RECENT_LENGTH numbers, all 0 at the start; the last word counts the values so far. */
 export class RecentValues {
   readonly #floats: Float64Array;
 

@@ -22,7 +22,7 @@ const MAD = 4;
 
 const scratch = new Float64Array(SAMPLE_VALUES);
 
-/** A sample over caller-owned state: SAMPLE_VALUES values, SAMPLE_WORDS numbers, all 0 at the start. */
+/** A sample over caller-owned state: SAMPLE_VALUES values, SAMPLE_LENGTH numbers, all 0 at the start. */
 export class ThinnedSample {
   readonly #values: Float32Array;
   readonly #floats: Float64Array;

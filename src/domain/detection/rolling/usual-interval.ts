@@ -8,7 +8,7 @@ const COUNT = 2;
 const STEP = 1.05;
 const DEFAULT_MS = 60_000;
 
-/** State of INTERVAL_WORDS numbers, all 0 at the start. */
+/** State of INTERVAL_LENGTH numbers, all 0 at the start. */
 export class UsualInterval {
   readonly #floats: Float64Array;
 

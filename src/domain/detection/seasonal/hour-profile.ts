@@ -26,7 +26,7 @@ const COUNT_MAX = 2 ** 24 - 1;
 const MEMORY_DAYS = 25;
 const MEMORY_MIN = 14;
 
-/** A profile over caller-owned state of HOUR_PROFILE_WORDS numbers, all 0 at the start. */
+/** A profile over caller-owned state of HOUR_PROFILE_LENGTH numbers, all 0 at the start. */
 export class HourProfile {
   readonly #means: Float32Array;
   readonly #counts: Float32Array;
