@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/nouns/modules.ts";
 import { openLmdbStore } from "../../src/adapters/storage/lmdb-store.ts";
 import { SECTION_METADATA } from "../../src/core/layout/row-frame.ts";
-import { NEEDED_TABLES } from "../../src/modules/state/tables.ts";
+import { NEEDED_TABLES, tenantTimeKey } from "../../src/modules/state/tables.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { appendBlock } from "../support/poisoned-log.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
@@ -83,7 +83,9 @@ async function withBadRows(folder: string, counts: (table: string) => boolean): 
     for (const table of tables.filter((each) => !NEEDED_TABLES.has(each) && counts(each))) {
       const [row] = store.range(table, { from: new Uint8Array(0), to: new Uint8Array(8).fill(255), limit: 1 });
       if (row === undefined) continue;
-      await store.commit([{ table, key: row.key, value: Uint8Array.of(row.value[0] as number, 0xff, 0xfe) }], { sync: true });
+      // Records of an SLO are read for three days, and the folder is older.
+      const key = table === MET_LATER ? tenantTimeKey("default", Date.now(), "07".repeat(16)) : row.key;
+      await store.commit([{ table, key, value: Uint8Array.of(row.value[0] as number, 0xff, 0xfe) }], { sync: true });
       changed++;
     }
     await store.close();
