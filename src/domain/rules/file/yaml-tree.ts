@@ -119,8 +119,9 @@ class TreeMaker {
   }
 
   make(node: Node | null): YamlTree {
-    if (++this.#count > RULE_FILE_NODES_MAX || this.#isAliasedTooMuch())
-      throw new RuleFileError("yaml: document contains excessive aliasing");
+    this.#count++;
+    if (this.#following.size > 0) this.#aliasedCount++;
+    if (this.#count > RULE_FILE_NODES_MAX || this.#isAliasedTooMuch) throw new RuleFileError("yaml: document contains excessive aliasing");
     if (isAlias(node)) return this.#follow(node);
     const position = this.#position(node);
     if (isMap(node)) return { ...position, kind: "mapping", members: this.#members(node) };
@@ -131,8 +132,7 @@ class TreeMaker {
     return !isQuoted && NULL.test(text) ? { ...position, kind: "null" } : { ...position, kind: "scalar", text, isQuoted };
   }
 
-  #isAliasedTooMuch(): boolean {
-    if (this.#following.size > 0) this.#aliasedCount++;
+  get #isAliasedTooMuch(): boolean {
     return this.#count > ALIASED_NODES_FREE && this.#aliasedCount > ALIASED_SHARE_MAX * this.#count;
   }
 
