@@ -1,8 +1,11 @@
-// Slivers, for check-house.mjs: files of src below 40 lines that fewer than two files import. They belong into their importer, unless their kind is a reason.
+// Slivers, for check-house.mjs: files of src below 40 lines that fewer than two files of src import; what tests import counts for nothing. They belong into
+// their importer, unless that stands in another room, whose business it is not, or would have more than 500 lines with it, or unless their kind is a reason.
 import { dirname, join } from "node:path";
 
 const LINES_MIN = 40;
 const IMPORTERS_MIN = 2;
+/** As tidy.mjs has it. */
+const IMPORTER_LINES_MAX = 500;
 const IMPORT = /(?:from|import)\s*\(?\s*"(\.[^"]+)"/g;
 
 /** Kinds of files that may be short and have one importer. */
@@ -27,13 +30,23 @@ function importsOf({ path, text }) {
   return new Set(Array.from(text.matchAll(IMPORT), ([, to]) => join(dirname(path), to).replace(/\.js$/, ".ts")));
 }
 
-/** Returns the slivers of src, sorted; files are {path, text} of src and of what else imports them. */
+/** Returns the slivers of src, sorted; files are {path, text}, of which those outside of src count for nothing. */
 export function slivers(files) {
+  const sources = files.filter(({ path }) => path.startsWith("src/"));
+  const linesOf = new Map(sources.map(({ path, text }) => [path, text.split("\n").length - 1]));
   const importers = new Map();
-  for (const file of files) for (const path of importsOf(file)) importers.set(path, (importers.get(path) ?? 0) + 1);
-  return files
-    .filter(({ path }) => path.startsWith("src/") && !REASONS.some(({ kind }) => kind.test(path)))
-    .filter(({ path, text }) => text.split("\n").length <= LINES_MIN && (importers.get(path) ?? 0) < IMPORTERS_MIN)
+  for (const file of sources) for (const path of importsOf(file)) importers.set(path, [...(importers.get(path) ?? []), file.path]);
+  const belongsInto = (path, [importer]) =>
+    importer === undefined || (roomOf(importer) === roomOf(path) && linesOf.get(importer) + linesOf.get(path) <= IMPORTER_LINES_MAX);
+  return [...linesOf]
+    .filter(([path, lines]) => lines < LINES_MIN && !REASONS.some(({ kind }) => kind.test(path)))
+    .map(([path]) => ({ path, by: importers.get(path) ?? [] }))
+    .filter(({ path, by }) => by.length < IMPORTERS_MIN && belongsInto(path, by))
     .map(({ path }) => path)
     .sort();
+}
+
+/** Returns the floor and the room of a path: src/domain/codec. */
+function roomOf(path) {
+  return path.split("/").slice(0, 3).join("/");
 }

@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { runReplay } from "../../src/cli/replay/replay.ts";
 import { loadConfig } from "../../src/core/config/load-config.ts";
-import { seededRandom } from "../../src/domain/detection/multivariate/seeded-random.ts";
+import { seededRandom } from "../../src/domain/detection/multivariate/isolation-forest.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "vedette-replay-"));
 afterAll(() => rmSync(folder, { recursive: true }));

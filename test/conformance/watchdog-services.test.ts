@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { seededRandom } from "../../src/domain/detection/multivariate/seeded-random.ts";
+import { seededRandom } from "../../src/domain/detection/multivariate/isolation-forest.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerClient } from "../support/server-client.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";

@@ -1,6 +1,6 @@
 // What every layer of detection had to say of a moment, made again from what is stored: the same as it was live, for any number of engines and after a kill.
 import { expect, it } from "vitest";
-import { seededRandom } from "../../src/domain/detection/multivariate/seeded-random.ts";
+import { seededRandom } from "../../src/domain/detection/multivariate/isolation-forest.ts";
 import { answerSchema } from "../support/answer-schema.ts";
 import { MINUTE_MS, WatchedServer } from "../support/watched-server.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { BODY_IMPORT_CSV, BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
 import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
-import { seededRandom } from "../../src/domain/detection/multivariate/seeded-random.ts";
+import { seededRandom } from "../../src/domain/detection/multivariate/isolation-forest.ts";
 import { VirtualClock } from "../support/cluster.ts";
 import { MemoryDisk } from "../support/memory-log.ts";
 import { SimulatedServer, type SimulatedServerOptions, SMALL_SIZES } from "../support/simulation-server.ts";

@@ -1,6 +1,6 @@
 // Young services are somewhat more sensitive (rule 1.1.13), in layer 1 too. Through the whole server on a virtual clock.
 import { expect, it } from "vitest";
-import { seededRandom } from "../../src/domain/detection/multivariate/seeded-random.ts";
+import { seededRandom } from "../../src/domain/detection/multivariate/isolation-forest.ts";
 import { MINUTE_MS, WatchedServer } from "../support/watched-server.ts";
 
 const START = Date.UTC(2026, 0, 5, 6);

@@ -2,7 +2,7 @@
 
 import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
 import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
-import { seededRandom } from "../../src/domain/detection/multivariate/seeded-random.ts";
+import { seededRandom } from "../../src/domain/detection/multivariate/isolation-forest.ts";
 import { VirtualClock } from "./cluster.ts";
 import { MemoryDisk } from "./memory-log.ts";
 import { type SimulatedMachine, SimulatedServer, type SimulatedServerOptions, SMALL_SIZES } from "./simulation-server.ts";

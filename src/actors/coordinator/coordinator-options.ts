@@ -12,8 +12,8 @@ import type { DetectionOptions } from "../../modules/queries/query-context.ts";
 import type { CoordinatorSharesOptions } from "../../modules/state/coordinator-shares.ts";
 import type { LogFloor } from "../../modules/state/log-coverage.ts";
 import type { DataFaultsDependencies } from "../../modules/status/data-faults.ts";
+import type { DiskMeasure } from "../../modules/status/disk-usage.ts";
 import type { ControlCommitterDependencies } from "./commits/control-committer.ts";
-import type { DiskMeasure } from "./loop/disk-usage.ts";
 
 /** Settings, and bounds that a test may narrow. */
 export interface CoordinatorOptions extends DetectionOptions {

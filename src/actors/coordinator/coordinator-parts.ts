@@ -43,6 +43,7 @@ import { CoordinatorCounters } from "../../modules/state/coordinator-counters.ts
 import { countPlaces } from "../../modules/state/coordinator-shares.ts";
 import { PartList } from "../../modules/state/part.ts";
 import { DataFaults } from "../../modules/status/data-faults.ts";
+import { DiskUsage } from "../../modules/status/disk-usage.ts";
 import { detectionLatency } from "../../modules/status/latency-quantile.ts";
 import { sharedState } from "../../modules/status/status-handler.ts";
 import { StreamUpdates } from "../../modules/status/stream-updates.ts";
@@ -53,7 +54,6 @@ import { ControlCommitter } from "./commits/control-committer.ts";
 import { FrameCommits } from "./commits/frame-commits.ts";
 import { SetAsideFrames } from "./commits/set-aside-frames.ts";
 import type { CoordinatorDependencies, CoordinatorOptions } from "./coordinator-options.ts";
-import { DiskUsage } from "./loop/disk-usage.ts";
 import { Retention, type RetentionOptions } from "./loop/retention.ts";
 import { Rounds } from "./loop/rounds.ts";
 import { StoreGuard } from "./loop/store-guard.ts";

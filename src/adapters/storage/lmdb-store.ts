@@ -9,7 +9,7 @@
  *  - a full disk is reported as EIO where some bytes of a write had room: the free space distinguishes them. lmdb-js also prints such errors to stderr;
  *  - `getBinaryFast` returns a buffer that is reused: only `getBinary` is used.
  *  - the promise of a commit resolves after its fdatasync, 0.7 ms for 100 KB on an idle disk and 3 to 50 ms on a busy one; that readers see it 0.3 ms
- *    after it began the library tells only to itself, in the callback of `startWriting` (write.js), where we listen too (visible-commits.ts).
+ *    after it began the library tells only to itself, in the callback of `startWriting` (write.js), where we listen too (VisibleCommits).
  */
 
 import { statfsSync, statSync } from "node:fs";
@@ -23,7 +23,6 @@ import { type FilePages, FileRoom } from "./file-room.ts";
 import type { CommitOptions, KeyValueStore, StoreEntry, StoreOperation, StoreRange, StoreStats } from "./key-value-store.ts";
 import { StoreError } from "./key-value-store.ts";
 import { DamagedValueError, SEALED_KEY, SEALED_TABLE, SEALED_VALUE, TableSeal } from "./value-seal.ts";
-import { VisibleCommits, type WritingEnvironment } from "./visible-commits.ts";
 
 /** Which environment to open. */
 export interface LmdbStoreOptions {
@@ -372,4 +371,40 @@ function codeOf(error: unknown): string {
 function codeOfMessage(message: string): string {
   if (message.includes("Input/output error")) return "EIO";
   return message.includes("No space left") ? "ENOSPC" : "EUNKNOWN";
+}
+
+/** Events that are listened to; not declared by the library. */
+export interface WritingEnvironment {
+  startWriting(address: number, callback: (status: number) => unknown): unknown;
+}
+
+const VISIBLE = 1;
+
+/**
+ * The commits of one environment, of which one is written at a time: when readers see one, which is before it has been flushed.
+ * The library writes in a thread of the pool: it begins with `startWriting` of the environment, whose callback gets 1 as soon as the transaction is visible (where the environment flushes beside the next transaction, which is the default
+ * but on Windows), and 0 or an error when it has been flushed; promises are settled by the latter. A library that tells otherwise is only slower: nothing is
+ * ever visible early.
+ */
+export class VisibleCommits {
+  #report: () => void = () => undefined;
+
+  constructor(environment: WritingEnvironment) {
+    const { startWriting } = environment;
+    const listening = (address: number, callback: (status: number) => unknown) => {
+      const tell = this.#report;
+      return startWriting.call(environment, address, (status) => {
+        if (status === VISIBLE) tell();
+        return callback(status);
+      });
+    };
+    Object.defineProperty(environment, "startWriting", { value: listening });
+  }
+
+  /** Resolves when the commit that is begun next is visible, or never; to be called just before it begins. */
+  next(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#report = resolve;
+    });
+  }
 }

@@ -1,6 +1,6 @@
 // What the handlers of keys, users, tenants and the audit log use.
 import type { Using } from "../queries/query-context.ts";
-import type { CountingContext } from "../usage/usage-context.ts";
+import type { CountingContext } from "../usage/usage-module.ts";
 import type { AuditBook } from "./audit-book.ts";
 import type { Changing } from "./changes.ts";
 import type { KeyBook } from "./key-book.ts";

@@ -5,7 +5,7 @@ import { TENANTS_MAX } from "../../core/layout/memory-map.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { monthOf } from "../../domain/access/billing-month.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
-import { takeCounts } from "../usage/usage-context.ts";
+import { takeCounts } from "../usage/usage-module.ts";
 import { eventsOf, readUsage } from "../usage/usage-rows.ts";
 import type { AccessContext } from "./access-context.ts";
 import type { Change } from "./changes.ts";

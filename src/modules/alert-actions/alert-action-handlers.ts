@@ -17,7 +17,7 @@ import {
   snoozing,
   unacknowledging,
 } from "./alert-actions.ts";
-import type { AlertActionsContext } from "./alert-actions-context.ts";
+import type { AlertActionsContext } from "./level-acceptance.ts";
 import { acceptedByEngines, type KnownLevels } from "./level-acceptance.ts";
 
 /** A request about the one alert of its path. */

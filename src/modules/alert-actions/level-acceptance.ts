@@ -12,8 +12,12 @@ import { DETECTOR_ADAPTIVE } from "../../domain/detection/pair/pair-verdict.ts";
 import { median } from "../../domain/detection/robust.ts";
 import { DETECTOR_Z_SCORE, type Verdict } from "../../domain/detection/verdict.ts";
 import { canonicalAttributes } from "../../domain/series/stream-identity.ts";
+import type { Changing } from "../access/changes.ts";
+import type { AlertBooks } from "../alerts/alerts-context.ts";
+import type { AnomalyBooks, EndingContext } from "../anomalies/anomalies-context.ts";
 import { openByAlert } from "../anomalies/ended-anomalies.ts";
-import type { AlertActionsContext } from "./alert-actions-context.ts";
+import type { OwnBodies } from "../engines/own-bodies.ts";
+import type { Using } from "../queries/query-context.ts";
 
 /** Levels by anomaly, the alert's peak last, by alert; undefined where the numbers are not known. Alerts without a level are not among them. */
 export type KnownLevels = ReadonlyMap<string, ReadonlyMap<string, AcceptedLevel | undefined>>;
@@ -122,3 +126,7 @@ async function logAcceptance({ own }: AlertActionsContext, tenant: string, pairs
   }
   return undefined;
 }
+
+export type AlertActionsContext = EndingContext &
+  Changing &
+  Using<"engines", AnomalyBooks & AlertBooks> & { readonly own: Pick<OwnBodies, "send"> };

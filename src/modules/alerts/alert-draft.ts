@@ -1,6 +1,5 @@
 // What a transaction does to alerts: made over the committed ones, with the verdicts that it follows from, and taken over once committed. It may be thrown away
 // and made again.
-
 import type { StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import type { StreamEvents } from "../../core/protocol/query.ts";
@@ -20,10 +19,12 @@ import { type Ending, endingOf } from "../../domain/anomaly/ending.ts";
 import type { AlertStep } from "../../domain/notification/decided-messages.ts";
 import type { Notification } from "../../domain/notification/notification-state.ts";
 import { instanceOf } from "../../domain/series/instance-name.ts";
+import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { tenantTimeKey } from "../state/tables.ts";
 import type { AlertBook } from "./alert-book.ts";
 import type { FollowingDraft } from "./alert-follower.ts";
 import type { AlertEntry } from "./alert-index.ts";
+import type { AlertBooks } from "./alerts-context.ts";
 import { type LedgerRow, ledgerRowId } from "./ledger-book.ts";
 import { encodeAlert } from "./rows/alert-row.ts";
 
@@ -350,4 +351,13 @@ function hasReached({ paging }: Anomaly): boolean {
 
 function keyOf({ state }: Alert): Uint8Array {
   return tenantTimeKey(state.key.tenant, state.createdAtMs, state.id);
+}
+
+/** Takes what a draft has done over into the metrics. */
+export function countAlerts(counters: CoordinatorCounters, { alerts }: AlertBooks, done: AlertCounts): void {
+  counters.add("alertsOpened", done.opened);
+  counters.add("alertsDropped", done.dropped);
+  counters.add("pagesDecided", done.paged);
+  counters.add("pagesHeldBack", done.suppressed);
+  counters.set("alertsFiring", alerts.firingCount);
 }

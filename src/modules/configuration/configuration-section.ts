@@ -9,7 +9,7 @@ import { PAGE_ROWS_MAX } from "../../core/config/limits.ts";
 import type { ChangingAlone } from "../access/changes.ts";
 import type { LabelsContext } from "../labels/labels-context.ts";
 import type { NotificationContext } from "../notification/notification-context.ts";
-import type { PageReportContext } from "../notification/page-report-context.ts";
+import type { PageReportContext } from "../notification/page-report-handlers.ts";
 import type { PillarsContext } from "../pillars/service-map-handlers.ts";
 import type { ChangeRequest, QueryHandler, QueryRequest } from "../queries/query-context.ts";
 import type { RulesContext } from "../rules/rules-context.ts";

@@ -11,11 +11,15 @@ import type { Alert } from "../../domain/alerting/paging/alert.ts";
 import { type PagedAlert, pageRows } from "../../domain/notification/page-report.ts";
 import { isName } from "../../domain/series/name-rule.ts";
 import type { ChangeNote } from "../access/audit-log.ts";
-import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
+import type { Changing } from "../access/changes.ts";
+import type { AlertBooks } from "../alerts/alerts-context.ts";
+import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
+import type { ChangeRequest, QueryRequest, Using } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";
 import { mapInSlices } from "../state/slices.ts";
+import type { ChannelDeliveries } from "./channel-deliveries.ts";
+import type { PageBudgetBooks } from "./page-budget-book.ts";
 import { budgetOperation, type PageBudget, type PageBudgetBook } from "./page-budget-book.ts";
-import type { PageReportContext } from "./page-report-context.ts";
 
 /** Alerts read between turns of others. */
 const ALERTS_PER_TURN = 100;
@@ -178,4 +182,8 @@ async function pagedAlerts(
 /** Somebody has said so of one of its anomalies. */
 function isFalsePositive({ anomalies }: PageReportContext["state"], tenant: string, { members }: Alert): boolean {
   return members.some(({ anomalyId }) => anomalies.find(tenant, anomalyId)?.feedback?.opinion === "false_positive");
+}
+
+export interface PageReportContext extends Using<"nowMs" | "yieldTurn", AlertBooks & AnomalyBooks, PageBudgetBooks>, Changing {
+  readonly channels: Pick<ChannelDeliveries, "routes">;
 }

@@ -14,10 +14,10 @@ import type { SeriesSummary } from "../../core/protocol/engine-control.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { seriesKey } from "../../domain/series/series-order.ts";
 import { canonicalAttributes } from "../../domain/series/stream-identity.ts";
+import type { SeriesContext } from "../series/series-context.ts";
 import { askSeries, askSeriesData } from "../series/series-handler.ts";
 import { recentSamples } from "../series/stored-samples.ts";
 import type { RecordFilter, RecordListRow } from "./record-list.ts";
-import type { RecordsContext } from "./records-context.ts";
 
 /** Rows in no order; `complete` is false when there are more series than were looked at. */
 export interface MetricRows {
@@ -27,7 +27,7 @@ export interface MetricRows {
 
 /** The samples of a range. */
 export async function metricRows(
-  context: RecordsContext,
+  context: SeriesContext,
   { tenant, serviceId, environment, range }: Pick<RecordFilter, "tenant" | "serviceId" | "environment" | "range">,
 ): Promise<MetricRows> {
   const limit = serviceId === undefined ? RECORD_SUMMARIES_MAX : RECORD_SERIES_MAX;
@@ -51,7 +51,7 @@ function newestSample(summary: SeriesSummary): RecordListRow[] {
     : [rowOf(summary, seriesId(summary), summary.lastTimeMs, summary.lastValue)];
 }
 
-async function samplesOf(context: RecordsContext, summary: SeriesSummary): Promise<RecordListRow[]> {
+async function samplesOf(context: SeriesContext, summary: SeriesSummary): Promise<RecordListRow[]> {
   const { tenant, serviceId, metricName, environment } = summary;
   const attributes = canonicalAttributes(summary.attributes);
   const answer = await askSeriesData(context, { tenant, serviceId, metricName, environment, attributes });

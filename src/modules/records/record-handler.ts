@@ -5,6 +5,7 @@
  * on behind the last row looked at; a page may even be empty. `total` is counted once, for the first page, within the same bound:
  * `total_relation` is "gte" where there may be more, else "eq".
  */
+
 import { openPage, type PagePosition } from "../../api/page-token.ts";
 import { done, type Outcome } from "../../api/refusal.ts";
 import { RECORDS_SCANNED_MAX } from "../../core/config/limits.ts";
@@ -12,11 +13,11 @@ import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { KeyReader } from "../../domain/codec/key.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";
+import type { SeriesContext } from "../series/series-context.ts";
 import { ID_BYTES, idText, tenantTimeBound, tenantTimeKey } from "../state/tables.ts";
 import { metricRows } from "./metric-records.ts";
 import { type ListPosition, mergeRows, NO_ROWS, type RecordFilter, type RecordListRow, type ScannedRows } from "./record-list.ts";
 import { decodeRecordRow, rowMatches, serviceBytes } from "./record-row.ts";
-import type { RecordsContext } from "./records-context.ts";
 import { scanSpans } from "./span-records.ts";
 
 const ROWS_PER_READ = 1_000;
@@ -27,7 +28,7 @@ interface ListTotal {
 }
 
 /** A page of records. */
-export async function listRecords(context: RecordsContext, request: QueryRequest<"records">): Promise<Outcome<unknown>> {
+export async function listRecords(context: SeriesContext, request: QueryRequest<"records">): Promise<Outcome<unknown>> {
   const { principal, query } = request;
   const { limit } = query;
   const range = timeRange(query.since, query.until);
@@ -69,7 +70,7 @@ function firstTotal(sources: readonly ScannedRows[], isComplete: boolean): ListT
 
 /** Scans on behind the page as far as the bound goes, because the first page counts all matches. */
 async function scanRecords(
-  context: RecordsContext,
+  context: SeriesContext,
   filter: RecordFilter,
   position: ListPosition | undefined,
   limit: number,
@@ -104,7 +105,7 @@ function isWanted(value: Uint8Array, { environment, traceId }: RecordFilter): bo
   return traceId === undefined || (typeof input === "string" && input.toLowerCase() === traceId);
 }
 
-function readRows({ state }: RecordsContext, { tenant, range }: RecordFilter, before: ListPosition | undefined) {
+function readRows({ state }: SeriesContext, { tenant, range }: RecordFilter, before: ListPosition | undefined) {
   const from = tenantTimeBound(tenant, range.fromMs);
   const to = before === undefined ? tenantTimeBound(tenant, range.toMs) : tenantTimeKey(tenant, before.timeMs, before.id);
   return state.series.range("records", { from, to, reverse: true, limit: ROWS_PER_READ });

@@ -1,14 +1,15 @@
 // Spans in the list of records: those of one second after another, newest first, because blocks hold a second each in no order. Blocks of other services cost
 // a look at their head; a span of a trace that is not asked for a comparison of its id.
+
 import { SPAN_BLOCKS_READ_MAX, SPANS_READ_MAX } from "../../core/config/limits.ts";
 import { SECOND_MS } from "../../core/time/durations.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { KeyReader } from "../../domain/codec/key.ts";
 import { readSpanBlockHead, spansOfBlock } from "../../domain/trace/span-block.ts";
 import { spanRecord, spanRecordId, spanTimeMs } from "../../domain/trace/span-record.ts";
+import type { SeriesContext } from "../series/series-context.ts";
 import { tenantTimeBound } from "../state/tables.ts";
 import { compareRows, type ListPosition, type RecordFilter, type RecordListRow, type ScannedRows } from "./record-list.ts";
-import type { RecordsContext } from "./records-context.ts";
 
 const BLOCKS_PER_READ = 64;
 /** Above every id but itself. */
@@ -16,7 +17,7 @@ const ID_END = "f".repeat(32);
 
 /** Spans behind a position: the first `limit` that match, and how many do, within what one query reads. */
 export async function scanSpans(
-  context: RecordsContext,
+  context: SeriesContext,
   filter: RecordFilter,
   position: ListPosition | undefined,
   limit: number,
@@ -43,7 +44,7 @@ export async function scanSpans(
 }
 
 /** The newest second before a time that has blocks, and lies in the range. */
-function newestSecond({ state }: RecordsContext, { tenant, range }: RecordFilter, beforeMs: number): number | undefined {
+function newestSecond({ state }: SeriesContext, { tenant, range }: RecordFilter, beforeMs: number): number | undefined {
   const from = tenantTimeBound(tenant, Math.floor(range.fromMs / SECOND_MS) * SECOND_MS);
   const to = tenantTimeBound(tenant, beforeMs);
   const [entry] = state.series.range("span_blocks", { from, to, reverse: true, limit: 1 });
@@ -54,7 +55,7 @@ function newestSecond({ state }: RecordsContext, { tenant, range }: RecordFilter
 }
 
 async function readSecond(
-  { state, yieldTurn }: RecordsContext,
+  { state, yieldTurn }: SeriesContext,
   filter: RecordFilter,
   second: number,
   position: ListPosition | undefined,

@@ -1,7 +1,10 @@
-// Which log segments nobody needs any more: every partition's checkpoint covers their rows, and the lane's mark their records.
-import type { CoveredSegments } from "../../adapters/log/log-segment.ts";
+// Which log segments nobody needs any more: every partition's checkpoint covers their rows, and the lane's mark their records. Which that are
+// not in the folder any more held what the stores do not: those that no checkpoint has passed.
+import { basename } from "node:path";
+import { type CoveredSegments, isCoveredBy, type LogSegment } from "../../adapters/log/log-segment.ts";
 import { PARTITIONS } from "../../core/layout/memory-map.ts";
 import type { CheckpointHeader, LaneMark } from "../../core/protocol/coordinator-frame.ts";
+import type { StoredCheckpoint } from "../../core/protocol/engine-control.ts";
 
 /** Segments that may be deleted. */
 export type LogFloor = CoveredSegments;
@@ -81,4 +84,28 @@ export function floorHasRisen(before: LogFloor | undefined, after: LogFloor | un
   return after.lanes.some(
     ({ lane, belowSegment }) => belowSegment > (before.lanes.find((other) => other.lane === lane)?.belowSegment ?? FIRST_SEGMENT),
   );
+}
+
+/** Parts that the folder lacks. */
+export interface LogGap {
+  /** By the inventory and notes. */
+  readonly segments: readonly LogSegment[];
+  /** There is no inventory, and no log at all. */
+  readonly isLogEmpty: boolean;
+}
+
+/** Names of the segments that are lost; empty where it is all that there was and no names are known; null where nothing is lost. */
+export function lostLog(
+  { segments, isLogEmpty }: LogGap,
+  checkpoints: readonly StoredCheckpoint[],
+  laneMarks: readonly LaneMark[],
+): readonly string[] | null {
+  const coverage = new LogCoverage();
+  for (const checkpoint of checkpoints) coverage.putCheckpoint(checkpoint);
+  for (const mark of laneMarks) coverage.putMark(mark);
+  const floor = coverage.floor();
+  const isCovered = floor === undefined ? () => false : isCoveredBy(floor);
+  const lost = segments.filter((segment) => !isCovered(segment)).map(({ path }) => basename(path));
+  if (lost.length > 0) return lost;
+  return isLogEmpty && checkpoints.length + laneMarks.length > 0 ? [] : null;
 }

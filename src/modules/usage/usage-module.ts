@@ -1,17 +1,17 @@
 // What the coordinator folds of accepted events.
-
 import { openPage } from "../../api/page-token.ts";
 import { done, type Outcome } from "../../api/refusal.ts";
 import { USAGE_MONTHS_RETAINED } from "../../core/config/limits.ts";
 import { RECORD_TYPES } from "../../core/layout/counters.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { monthOf, monthStartMs, monthText } from "../../domain/access/billing-month.ts";
-import type { QueryRequest } from "../queries/query-context.ts";
+import type { Plan } from "../../domain/access/plans.ts";
+import { EngineUnavailableError } from "../engines/engine-client.ts";
+import type { QueryRequest, Using } from "../queries/query-context.ts";
 import type { NounModule } from "../state/noun-module.ts";
 import type { RetentionStep, RetentionTerms } from "../state/retention-step.ts";
 import type { StoredState } from "../state/stored-state.ts";
 import { TABLE_START } from "../state/tables.ts";
-import { type ListedTenant, takeCounts, type UsageContext } from "./usage-context.ts";
 import { eventsOf, readUsage, totalOf, usageBound } from "./usage-rows.ts";
 
 export const USAGE = {
@@ -63,4 +63,31 @@ function usageView({ state }: UsageContext, { id, name, plan }: ListedTenant, mo
   const row = readUsage(state.series, month, id);
   const types = RECORD_TYPES.map((type, index) => [type, row.counts[index] ?? 0] as const);
   return { tenant_id: id, name, plan, events: eventsOf(row), by_type: Object.fromEntries(types) };
+}
+
+export interface ListedTenant {
+  readonly id: string;
+  readonly name: string;
+  readonly plan: Plan;
+}
+
+/** The tenants of this server, by id. */
+interface TenantList {
+  readonly size: number;
+  page(after: string, limit: number): readonly ListedTenant[];
+}
+
+/** Counts of events stand with the engines until they are asked for. */
+export type CountingContext = Using<"engines" | "isStoreFailing" | "settle">;
+export type UsageContext = CountingContext & Using<"nowMs", unknown, { readonly tenants: TenantList }>;
+
+/** Has everything that was acknowledged counted in the store. False when an engine did not answer, or the store takes nothing now: what is stored may then be a little behind. */
+export async function takeCounts(context: UsageContext): Promise<boolean> {
+  const { engines } = context;
+  const marked = await Promise.allSettled(Array.from({ length: engines.count }, (_, engine) => engines.markLane(engine)));
+  for (const mark of marked) {
+    if (mark.status === "rejected" && !(mark.reason instanceof EngineUnavailableError)) throw mark.reason;
+  }
+  await context.settle();
+  return marked.every(({ status }) => status === "fulfilled") && !context.isStoreFailing();
 }

@@ -16,8 +16,7 @@ import type { CoordinatorMessage, StreamEvents } from "../../../core/protocol/qu
 import type { PagingSources } from "../../../domain/alerting/paging/paging-sources.ts";
 import type { Anomaly } from "../../../domain/anomaly/anomaly.ts";
 import { decodeEpisode } from "../../../domain/anomaly/episode-codec.ts";
-import { countAlerts } from "../../../modules/alerts/alert-counts.ts";
-import { AlertDraft } from "../../../modules/alerts/alert-draft.ts";
+import { AlertDraft, countAlerts } from "../../../modules/alerts/alert-draft.ts";
 import { VerdictDraft, type VerdictLimits } from "../../../modules/anomalies/verdict-draft.ts";
 import { DeadLetterDraft } from "../../../modules/dead-letters/dead-letter-draft.ts";
 import { LabelDraft } from "../../../modules/labels/label-draft.ts";

@@ -5,8 +5,8 @@ import { failureOf } from "../../../core/faults/guard.ts";
 import type { AwaitedFrames } from "../../../core/protocol/coordinator-frame.ts";
 import type { CoordinatorMessage } from "../../../core/protocol/query.ts";
 import type { PartList } from "../../../modules/state/part.ts";
+import type { DiskUsage } from "../../../modules/status/disk-usage.ts";
 import type { FrameCommits } from "../commits/frame-commits.ts";
-import type { DiskUsage } from "./disk-usage.ts";
 import type { Retention, RetentionOutcome } from "./retention.ts";
 import type { StoreGuard } from "./store-guard.ts";
 

@@ -1,8 +1,9 @@
 // What a service's metrics do together, learned from history: principal components of its vectors and of their steps, and an Isolation Forest over
 // vectors, their derivatives and the season. Two kinds of model because they fail differently: components see broken relations, the forest rare places.
-import { combineLogP } from "../calibration/cauchy-combination.ts";
+
 import { TailCalibration } from "../calibration/tail-calibration.ts";
 import { median } from "../robust.ts";
+import { combineLogP } from "../tail-probability.ts";
 import { IsolationForest, type Random } from "./isolation-forest.ts";
 import { PrincipalComponents, type Rows } from "./principal-components.ts";
 import { FEATURE_ROWS, featureWidth, seasonWords, writeFeatures } from "./service-features.ts";

@@ -2,7 +2,7 @@
 // jobs give equal bytes.
 import { SERVICE_VECTORS_MIN } from "../../../core/config/limits.ts";
 import { isNoWorse } from "./calm-check.ts";
-import { seededRandom } from "./seeded-random.ts";
+import { seededRandom } from "./isolation-forest.ts";
 import { type RowSelection, type SelectedRows, selectRows } from "./selected-rows.ts";
 import { ServiceDetector, serviceDetectorWords } from "./service-detector.ts";
 import type { ServiceModel, TimedRows } from "./service-model.ts";

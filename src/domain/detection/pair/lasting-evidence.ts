@@ -3,9 +3,19 @@ import { DAY_MS } from "../../../core/time/durations.ts";
 import { OWN_TAIL_LENGTH } from "../departure/own-tail.ts";
 import { PAGES_A_DAY } from "../departure/page-budget.ts";
 import type { RecentValues } from "../rolling/recent-values.ts";
-import { EvidenceRise, RISE_LENGTH } from "./evidence-rise.ts";
 import { CONFIRMATION_LENGTH, PairConfirmation } from "./pair-confirmation.ts";
 import { StretchTail } from "./stretch-tail.ts";
+
+/** Numbers of state: when it rose, when it was there last, and whether people were told. */
+export const RISE_LENGTH = 3;
+const ROSE = 0;
+const LAST = 1;
+const REPORTED = 2;
+
+/** Intervals from its rise in which evidence is news; without it for as long, the next is. */
+const NEWS_INTERVALS = 12;
+/** Intervals after a rise that was told, before which the next is none. */
+const REST_INTERVALS = 60;
 
 /** Numbers of state: the evidence, the tail of that, the highest of the stretch at hand, and when it rose. */
 export const LASTING_LENGTH = CONFIRMATION_LENGTH + OWN_TAIL_LENGTH + 1 + 2 * RISE_LENGTH;
@@ -97,5 +107,34 @@ export class LastingEvidence {
       if (this.reports) this.#aloneRise.tell();
     }
     this.#tail.learn(isIncident ? 0 : alone, count % LASTING_STRETCH === 0);
+  }
+}
+
+/**
+ * Whether evidence that goes on is still news: for a while after it has risen, and again once it was gone for as long, or long after people were informed of it.
+ * Over caller-owned state of RISE_LENGTH numbers, all 0 at the start.
+ */
+export class EvidenceRise {
+  readonly #floats: Float64Array;
+
+  constructor(floats: Float64Array) {
+    this.#floats = floats;
+  }
+
+  /** Takes that the evidence is there at this time; whether it is news. */
+  isNews(timeMs: number, intervalMs: number): boolean {
+    const floats = this.#floats;
+    const isNew = timeMs - (floats[LAST] as number) > NEWS_INTERVALS * intervalMs && floats[REPORTED] !== 1;
+    if (isNew || timeMs - (floats[ROSE] as number) > REST_INTERVALS * intervalMs) {
+      floats[ROSE] = timeMs;
+      floats[REPORTED] = 0;
+    }
+    floats[LAST] = timeMs;
+    return timeMs - (floats[ROSE] as number) <= NEWS_INTERVALS * intervalMs;
+  }
+
+  /** People were told. */
+  tell(): void {
+    this.#floats[REPORTED] = 1;
   }
 }

@@ -3,13 +3,13 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { lostLog } from "../../../../src/actors/coordinator/loop/lost-log.ts";
 import { FlushRounds } from "../../../../src/adapters/log/flush-rounds.ts";
 import { InventoryKeeper, notedSegments, readInventory } from "../../../../src/adapters/log/log-inventory.ts";
 import { listSegments, segmentPath } from "../../../../src/adapters/log/log-segment.ts";
 import { LogWriteError, type LogWriter, openLogWriter } from "../../../../src/adapters/log/log-writer.ts";
 import { logDirectory, type Meta } from "../../../../src/adapters/log/meta-file.ts";
 import { closeFolder } from "../../../../src/adapters/log/private-folder.ts";
+import { lostLog } from "../../../../src/modules/state/log-coverage.ts";
 import { findData } from "../../../../src/server/found-data.ts";
 import { MemoryDisk } from "../../../support/memory-log.ts";
 import { until } from "../../../support/until.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { VisibleCommits, type WritingEnvironment } from "../../../../src/adapters/storage/visible-commits.ts";
+import { VisibleCommits, type WritingEnvironment } from "../../../../src/adapters/storage/lmdb-store.ts";
 
 /** An environment whose commits go on when the test says so. */
 class HeldEnvironment implements WritingEnvironment {

@@ -7,7 +7,7 @@ import {
 } from "../../../../src/domain/detection/departure/known-departures.ts";
 import { OWN_TAIL_LENGTH, OwnTail } from "../../../../src/domain/detection/departure/own-tail.ts";
 import { youngDeparture } from "../../../../src/domain/detection/departure/young-departure.ts";
-import { EvidenceRise, RISE_LENGTH } from "../../../../src/domain/detection/pair/evidence-rise.ts";
+import { EvidenceRise, RISE_LENGTH } from "../../../../src/domain/detection/pair/lasting-evidence.ts";
 import { PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
 import { generator } from "../../../support/generator.ts";
 

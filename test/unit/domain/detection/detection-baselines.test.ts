@@ -1,6 +1,6 @@
 // The parts that long baselines are made of: drifting moments, thinned samples, short means, usual intervals, hours of the day.
 import { describe, expect, it } from "vitest";
-import { seededRandom } from "../../../../src/domain/detection/multivariate/seeded-random.ts";
+import { seededRandom } from "../../../../src/domain/detection/multivariate/isolation-forest.ts";
 import { DriftingMoments, MOMENTS_LENGTH } from "../../../../src/domain/detection/rolling/drifting-moments.ts";
 import { RECENT_LENGTH, RecentValues } from "../../../../src/domain/detection/rolling/recent-values.ts";
 import { SAMPLE_LENGTH, SAMPLE_VALUES, ThinnedSample } from "../../../../src/domain/detection/rolling/thinned-sample.ts";

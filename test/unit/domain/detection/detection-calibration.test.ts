@@ -1,8 +1,8 @@
 // From statistics to probabilities: Pareto tails, the calibration of a history, the Cauchy combination.
 import { describe, expect, it } from "vitest";
-import { combineLogP } from "../../../../src/domain/detection/calibration/cauchy-combination.ts";
 import { fitParetoTail, TailCalibration } from "../../../../src/domain/detection/calibration/tail-calibration.ts";
-import { seededRandom } from "../../../../src/domain/detection/multivariate/seeded-random.ts";
+import { seededRandom } from "../../../../src/domain/detection/multivariate/isolation-forest.ts";
+import { combineLogP } from "../../../../src/domain/detection/tail-probability.ts";
 
 /** Quantiles of a generalised Pareto distribution at the middles of equal steps of probability. */
 function pareto(shape: number, scale: number, count: number): number[] {

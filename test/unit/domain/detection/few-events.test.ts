@@ -1,7 +1,7 @@
 // What a service's metrics count is judged as counts: one failed span in five hundred opens no alert of the service, several at once do.
 import { describe, expect, it } from "vitest";
 import { areFewEvents } from "../../../../src/domain/detection/multivariate/few-events.ts";
-import { seededRandom } from "../../../../src/domain/detection/multivariate/seeded-random.ts";
+import { seededRandom } from "../../../../src/domain/detection/multivariate/isolation-forest.ts";
 import { ServiceDetector, serviceDetectorWords } from "../../../../src/domain/detection/multivariate/service-detector.ts";
 import { countsOfColumn } from "../../../../src/domain/detection/multivariate/service-vector.ts";
 import { symmetricEigen } from "../../../../src/domain/detection/multivariate/symmetric-eigen.ts";

@@ -1,7 +1,7 @@
 // What is said to fit the other metrics of a service is told by them, never by the value itself.
 import { describe, expect, it } from "vitest";
+import { seededRandom } from "../../../../src/domain/detection/multivariate/isolation-forest.ts";
 import { PrincipalComponents } from "../../../../src/domain/detection/multivariate/principal-components.ts";
-import { seededRandom } from "../../../../src/domain/detection/multivariate/seeded-random.ts";
 import { symmetricEigen } from "../../../../src/domain/detection/multivariate/symmetric-eigen.ts";
 
 const ROWS = 600;

@@ -1,8 +1,12 @@
 // Isolation Forest against scikit-learn (test/golden/isolation_forest.json) and by its own properties.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { averagePathLength, IsolationForest, scoreOfDepth } from "../../../../src/domain/detection/multivariate/isolation-forest.ts";
-import { seededRandom } from "../../../../src/domain/detection/multivariate/seeded-random.ts";
+import {
+  averagePathLength,
+  IsolationForest,
+  scoreOfDepth,
+  seededRandom,
+} from "../../../../src/domain/detection/multivariate/isolation-forest.ts";
 
 interface AucSet {
   readonly name: string;

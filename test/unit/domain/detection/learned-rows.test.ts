@@ -1,7 +1,7 @@
 // What an automatic training learns from: not from incidents, open or found by itself, but from what has lasted two days; and which model stays where a new one is worse.
 import { describe, expect, it } from "vitest";
 import { isNoWorse } from "../../../../src/domain/detection/multivariate/calm-check.ts";
-import { seededRandom } from "../../../../src/domain/detection/multivariate/seeded-random.ts";
+import { seededRandom } from "../../../../src/domain/detection/multivariate/isolation-forest.ts";
 import { ServiceModel, type TimedRows } from "../../../../src/domain/detection/multivariate/service-model.ts";
 import { decodeServiceModel } from "../../../../src/domain/detection/multivariate/service-model-coding.ts";
 import { type TrainingJob, type TrainingPast, trainService } from "../../../../src/domain/detection/multivariate/service-training.ts";

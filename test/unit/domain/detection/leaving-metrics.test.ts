@@ -1,7 +1,7 @@
 // What the joint detector makes of incidents over days: one metric that leaves the others, the second time too; a week of incidents that hides none; a new normal.
 import { describe, expect, it } from "vitest";
 import { ServiceTrack } from "../../../../src/domain/backtest/tracks/service-track.ts";
-import { seededRandom } from "../../../../src/domain/detection/multivariate/seeded-random.ts";
+import { seededRandom } from "../../../../src/domain/detection/multivariate/isolation-forest.ts";
 import { ServiceDetector, serviceDetectorWords } from "../../../../src/domain/detection/multivariate/service-detector.ts";
 import { encodeServiceModel } from "../../../../src/domain/detection/multivariate/service-model-coding.ts";
 import { symmetricEigen } from "../../../../src/domain/detection/multivariate/symmetric-eigen.ts";

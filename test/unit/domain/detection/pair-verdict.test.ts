@@ -1,6 +1,6 @@
 // What the long baseline of a pair says: the record, the reasons that keep an alert back, and the sentence.
 import { describe, expect, it } from "vitest";
-import { seededRandom } from "../../../../src/domain/detection/multivariate/seeded-random.ts";
+import { seededRandom } from "../../../../src/domain/detection/multivariate/isolation-forest.ts";
 import { PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
 import type { PairVerdict } from "../../../../src/domain/detection/pair/pair-finding.ts";
 import { SURROUNDED_BY_NOTHING } from "../../../../src/domain/detection/pair/pair-surroundings.ts";

@@ -1,6 +1,6 @@
 // The joint detector of a service: eigenvectors, what breaks a relation, models that are due.
 import { describe, expect, it } from "vitest";
-import { seededRandom } from "../../../../src/domain/detection/multivariate/seeded-random.ts";
+import { seededRandom } from "../../../../src/domain/detection/multivariate/isolation-forest.ts";
 import { EVIDENCE_BAR, ServiceDetector } from "../../../../src/domain/detection/multivariate/service-detector.ts";
 import { symmetricEigen } from "../../../../src/domain/detection/multivariate/symmetric-eigen.ts";
 import { jacobiEigen } from "../../../support/jacobi-eigen.ts";

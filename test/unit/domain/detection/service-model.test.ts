@@ -1,6 +1,6 @@
 // A service's model as bytes, its size, and the vectors that it is trained on.
 import { describe, expect, it } from "vitest";
-import { seededRandom } from "../../../../src/domain/detection/multivariate/seeded-random.ts";
+import { seededRandom } from "../../../../src/domain/detection/multivariate/isolation-forest.ts";
 import { seasonWords } from "../../../../src/domain/detection/multivariate/service-features.ts";
 import { ServiceModel } from "../../../../src/domain/detection/multivariate/service-model.ts";
 import { decodeServiceModel, encodeServiceModel } from "../../../../src/domain/detection/multivariate/service-model-coding.ts";

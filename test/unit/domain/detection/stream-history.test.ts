@@ -1,6 +1,6 @@
 // A stream's history from chunks and what its engine holds, against a map of the samples by time.
 import { describe, expect, it } from "vitest";
-import { seededRandom } from "../../../../src/domain/detection/multivariate/seeded-random.ts";
+import { seededRandom } from "../../../../src/domain/detection/multivariate/isolation-forest.ts";
 import { wholeSamples } from "../../../../src/domain/detection/multivariate/stream-history.ts";
 import { sampleChunk } from "../../../support/sample-chunk.ts";
 

@@ -11,7 +11,7 @@ import {
   type StatesPage,
 } from "../../../../../src/core/protocol/coordinator-frame.ts";
 import type { ServiceWanting } from "../../../../../src/core/protocol/engine-control.ts";
-import { seededRandom } from "../../../../../src/domain/detection/multivariate/seeded-random.ts";
+import { seededRandom } from "../../../../../src/domain/detection/multivariate/isolation-forest.ts";
 import { trainService } from "../../../../../src/domain/detection/multivariate/service-training.ts";
 import type { StreamRecords } from "../../../../../src/domain/kernel/stream-records.ts";
 

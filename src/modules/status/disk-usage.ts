@@ -1,7 +1,7 @@
 // How much of the disk the data folder takes, as metrics, and whether that is more than DISK_LIMIT_GIB. An idle server takes no more than it needs.
-import type { KeyValueStore } from "../../../adapters/storage/key-value-store.ts";
-import type { CoordinatorCounters } from "../../../modules/state/coordinator-counters.ts";
-import type { DiskFill } from "../../../modules/status/store-facts.ts";
+import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
+import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
+import type { DiskFill } from "./store-facts.ts";
 
 /** Measures that the coordinator cannot see in its stores. */
 export interface DiskMeasure {
