@@ -24,7 +24,6 @@ import { tenantTimeKey } from "../state/tables.ts";
 import type { AlertBook } from "./alert-book.ts";
 import type { FollowingDraft } from "./alert-follower.ts";
 import type { AlertEntry } from "./alert-index.ts";
-import type { AlertBooks } from "./alerts-context.ts";
 import { type LedgerRow, ledgerRowId } from "./ledger-book.ts";
 import { encodeAlert } from "./rows/alert-row.ts";
 
@@ -354,7 +353,11 @@ function keyOf({ state }: Alert): Uint8Array {
 }
 
 /** Takes what a draft has done over into the metrics. */
-export function countAlerts(counters: CoordinatorCounters, { alerts }: AlertBooks, done: AlertCounts): void {
+export function countAlerts(
+  counters: CoordinatorCounters,
+  { alerts }: { readonly alerts: Pick<AlertBook, "firingCount"> },
+  done: AlertCounts,
+): void {
   counters.add("alertsOpened", done.opened);
   counters.add("alertsDropped", done.dropped);
   counters.add("pagesDecided", done.paged);
