@@ -141,7 +141,7 @@ class Server {
     reportFaults((fault) => this.#faults.take(faultReport(fault)));
     endOnUncaught((error) => endProcess({ actor: "the main thread", error }, log));
     this.#meta = meta;
-    this.#logFlaws = new LogFlaws(found.inventory);
+    this.#logFlaws = new LogFlaws();
     this.#notes = found.notes;
     this.#logFlaws.add(found.cutOff);
     this.#listeners = new Listeners(config, {
@@ -226,7 +226,7 @@ class Server {
       options: (engine) => this.#engineOptions(engine, state, seeds),
       handlers: (engine) => this.#engineHandlers(engine),
     });
-    this.#coordinator.send({ type: "engines-ready" });
+    this.#coordinator.send({ type: "engines-ready", tornEnds: this.#logFlaws.tornEnds() });
     this.#rules.follow(this.#config.RULES_DIR);
     return this.#listeners.address;
   }

@@ -1,5 +1,5 @@
 // A data folder that lost something while nobody looked: a damaged log is read around its damage and says so until that is acknowledged, and a log or store that is gone ends the start.
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { readInventory } from "../../src/adapters/log/log-inventory.ts";
@@ -86,6 +86,29 @@ describe("a byte that flips in the middle of the log", () => {
   });
 });
 
+describe("a write that a kill cut off", () => {
+  it("is no damage to the starts behind it either, whatever was flushed meanwhile", async () => {
+    const folder = bench.dataFolder();
+    const settings = { DATA_DIR: folder, ENGINES: "1" };
+    const first = await bench.start(settings);
+    await send(first, 20);
+    const { path } = await filledSegment(folder);
+    await first.kill();
+    const whole = readFileSync(path);
+    appendFileSync(path, whole.subarray(0, 60));
+    for (let start = 2; start <= 4; start++) {
+      const before = new Map(readInventory(folder));
+      const again = await bench.start(settings);
+      expect(again.output).toContain("60 bytes that end a log are no whole block");
+      await send(again, 1);
+      await until("a flush is noted", () => [...(readInventory(folder) ?? [])].some(([name]) => !before.has(name)));
+      expect(readInventory(folder)?.get(basename(path))).toBe(whole.length);
+      await again.kill();
+      expect(again.output).not.toContain("is damaged");
+    }
+  });
+});
+
 describe("a log that is cut below what was flushed", () => {
   it("is damage, not a torn end", async () => {
     const folder = bench.dataFolder();
@@ -104,6 +127,7 @@ describe("a log that is cut below what was flushed", () => {
     const second = await bench.start(settings);
     expect(second.output).toContain("the log is damaged");
     expect(await second.get("/healthz")).toMatchObject({ status: "degraded", data: "damaged" });
+    expect(readdirSync(join(folder, "damaged"))).toEqual([expect.stringMatching(/^e\d+-\d+-\d+-\d+\.bytes$/)]);
     await second.stop();
   });
 });

@@ -193,7 +193,11 @@ function connectQueryWorker(coordinator: Coordinator, raw: MessagePort, wake: ()
 function mainHandlers(
   coordinator: Coordinator,
   wake: () => void,
-  { notifierLink, enginesReady }: { readonly notifierLink: NotifierLink; readonly enginesReady: Signal },
+  {
+    notifierLink,
+    inventory,
+    enginesReady,
+  }: { readonly notifierLink: NotifierLink; readonly inventory: InventoryKeeper; readonly enginesReady: Signal },
 ): Handlers<MainCommand, unknown> {
   const take = (command: CoordinatorCommand) => coordinator.handle(command).then(wake);
   const notifier = ({ port }: NotifierChange) => notifierLink.connect(port);
@@ -208,6 +212,7 @@ function mainHandlers(
     "rule-work-done": take,
     "summary-worded": take,
     "engines-ready": (command) => {
+      inventory.takeRead(command.tornEnds);
       enginesReady.give();
       return take(command);
     },
@@ -260,9 +265,8 @@ function storesToOpen({ dataDir, settings }: CoordinatorThreadData): Omit<Stores
 }
 
 /** Flushes the log and notes how far. */
-function logFlush({ dataDir, epoch }: CoordinatorThreadData, memories: readonly EngineMemory[]): () => Promise<void> {
+function logFlush(dataDir: string, inventory: InventoryKeeper, memories: readonly EngineMemory[]): () => Promise<void> {
   const flusher = new LogFlusher(logDirectory(dataDir));
-  const inventory = new InventoryKeeper(dataDir, epoch);
   return async () => {
     const placed = memories.map((memory) => memory.placed());
     await flusher.flush();
@@ -314,7 +318,8 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   const { archive, ...retired } = retiredLog(data);
   let backups: BackupRunner | undefined;
   let pacer: Pacer | undefined;
-  const flushing = new FlushRounds(logFlush(data, memories), LOG_FLUSH_MS);
+  const inventory = new InventoryKeeper(data.dataDir, data.epoch);
+  const flushing = new FlushRounds(logFlush(data.dataDir, inventory, memories), LOG_FLUSH_MS);
   const training = trainingPool();
   const computations = computationPool();
   const close = async () => {
@@ -354,7 +359,16 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   };
   const coordinator = await openCoordinator(data, world, trace);
   pacer = pacerOf(coordinator, engines);
-  serve(data, { coordinator, pacer, main, mailboxes, engines, startFlushing: () => flushing.start(), checkLater: opened.checkLater });
+  serve(data, {
+    coordinator,
+    pacer,
+    main,
+    mailboxes,
+    engines,
+    inventory,
+    startFlushing: () => flushing.start(),
+    checkLater: opened.checkLater,
+  });
   collectWhenIdle();
 }
 
@@ -378,12 +392,16 @@ interface Opened {
   readonly main: MainMailbox;
   readonly mailboxes: ReadonlyArray<Mailbox<EngineReply | FramesPlaced, EngineRequest>>;
   readonly engines: readonly EngineThreadLink[];
+  readonly inventory: InventoryKeeper;
   startFlushing(): void;
   readonly checkLater: OpenedStores["checkLater"];
 }
 
 /** Tells main what is stored, and takes what others send. */
-function serve(data: CoordinatorThreadData, { coordinator, pacer, main, mailboxes, engines, startFlushing, checkLater }: Opened): void {
+function serve(
+  data: CoordinatorThreadData,
+  { coordinator, pacer, main, mailboxes, engines, inventory, startFlushing, checkLater }: Opened,
+): void {
   const [checkpoints, laneMarks, metadata] = [[...coordinator.loadCheckpoints()], coordinator.loadLaneMarks(), coordinator.loadMetadata()];
   const metricScopes = coordinator.loadMetricScopes();
   const reported = { access: coordinator.loadAccess(), watchdogSettings: coordinator.loadWatchdogSettings(), metricScopes };
@@ -403,7 +421,7 @@ function serve(data: CoordinatorThreadData, { coordinator, pacer, main, mailboxe
     mailbox.serve(engineHandlers(coordinator, { engine, link: engines[engine] as EngineThreadLink, wake }), ENGINES);
   });
   const enginesReady = new Signal();
-  main.serve(mainHandlers(coordinator, wake, { notifierLink, enginesReady }), ({ type }) =>
+  main.serve(mainHandlers(coordinator, wake, { notifierLink, inventory, enginesReady }), ({ type }) =>
     type === "notifier" || type === "query-worker" ? NOTIFIER : COMMANDS,
   );
   wake();

@@ -3,6 +3,8 @@
 // No timers, promises or console here: they never run in a thread that blocks.
 import { writeCrashNote } from "../../adapters/log/crash-notes.ts";
 import { keepingDamaged } from "../../adapters/log/damaged-bytes.ts";
+import { nodeFileSystem } from "../../adapters/log/log-file-system.ts";
+import { readInventory } from "../../adapters/log/log-inventory.ts";
 import { laneKey, mergeBlocks } from "../../adapters/log/log-merge.ts";
 import { listSegments } from "../../adapters/log/log-segment.ts";
 import { openLogWriter } from "../../adapters/log/log-writer.ts";
@@ -92,7 +94,7 @@ function host(
     kernel: instantiateKernel<LaneExports & ShardExports>(kernelModule, memory.memory),
     processWords: new ProcessSlots(data.processWords),
     log: openLogWriter({ directory, dataDir: data.dataDir, epoch: options.epoch, lane: options.engine, syncEach: data.syncEach }),
-    replay: keepingDamaged(mergeBlocks(segments, replayFrom), data.dataDir, options.engine),
+    replay: keepingDamaged(mergeBlocks(segments, replayFrom, nodeFileSystem, readInventory(data.dataDir)), data.dataDir, options.engine),
     clock: systemClock,
     report: (report) => main.send(report),
     ringCoordinator: () => coordinator.send({ type: "frames" }),

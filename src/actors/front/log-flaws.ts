@@ -13,28 +13,22 @@ export interface LogFindings {
 
 /** Gathers flaws until every engine has read the logs. */
 export class LogFlaws {
-  readonly #flushedBytes: ReadonlyMap<string, number>;
   readonly #found = new Map<string, LogFlaw>();
 
-  /** `flushedBytes`: what is known to have been written, by the names of segments. */
-  constructor(flushedBytes: ReadonlyMap<string, number>) {
-    this.#flushedBytes = flushedBytes;
-  }
-
   add(flaws: readonly LogFlaw[]): void {
-    for (const read of flaws) {
-      const flaw = this.#judge(read);
+    for (const flaw of flaws) {
       const key = `${flaw.path} ${flaw.offset}`;
       const known = this.#found.get(key);
       // An engine that began to read behind the last whole block cannot count what is missing.
-      if (known === undefined || (known.kind === flaw.kind && known.blocks === null) || flaw.kind === "damaged") this.#found.set(key, flaw);
+      const counts = flaw.blocks !== null || flaw.kind === "damaged";
+      if (known === undefined || (known.blocks === null && counts)) this.#found.set(key, flaw);
     }
   }
 
-  /** Flaw, damaged and not torn where it was flushed: what was flushed was no write that a kill cut off. */
-  #judge(flaw: LogFlaw): LogFlaw {
-    const flushed = this.#flushedBytes.get(basename(flaw.path)) ?? 0;
-    return flaw.kind === "torn" && flaw.offset < flushed ? { ...flaw, kind: "damaged" } : flaw;
+  /** By the names of segments: where the blocks end behind which a kill cut a write off. To be asked for once all engines are ready. */
+  tornEnds(): ReadonlyMap<string, number> {
+    const ends = [...this.#found.values()].filter(({ kind, blocks }) => kind === "torn" && blocks === null);
+    return new Map(ends.map(({ path, offset }) => [basename(path), offset]));
   }
 
   /** To be asked for once all engines are ready. */

@@ -73,11 +73,21 @@ export function missingLog(dataDir: string, inventory: LogInventory): MissingLog
 export class InventoryKeeper {
   readonly #dataDir: string;
   readonly #epoch: number;
+  /** As the start found it. */
+  readonly #found: LogInventory;
+  /** Of segments of earlier starts, once these have been read. */
+  #tornEnds: ReadonlyMap<string, number> | undefined;
   #text = "";
 
   constructor(dataDir: string, epoch: number) {
     this.#dataDir = dataDir;
     this.#epoch = epoch;
+    this.#found = readInventory(dataDir) ?? new Map();
+  }
+
+  /** The logs of earlier starts have been read; `tornEnds`: by the names of segments, the end of the blocks behind which a kill cut a write off. */
+  takeRead(tornEnds: ReadonlyMap<string, number>): void {
+    this.#tornEnds = tornEnds;
   }
 
   /** Takes over what was flushed, by path; `placed` are positions of this epoch's lanes from before that flush. One call at a time; rejects with the system's error. */
@@ -104,12 +114,19 @@ export class InventoryKeeper {
     for (const name of done) await unlink(notePath(this.#dataDir, name));
   }
 
-  /** Bytes up to the end of a block: the file may hold a part of one more, which a write that fails takes back. */
+  /** Bytes up to the end of a block: the file may hold a part of one more, which a write that fails takes back, or which a kill has left. */
   #wholeBytes(path: string, bytes: number, placed: readonly LogPosition[]): number {
     const segment = parseSegmentName("", basename(path));
-    const position = segment?.epoch === this.#epoch ? placed[segment.lane] : undefined;
+    if (segment !== undefined && segment.epoch < this.#epoch) return Math.min(bytes, this.#wholeBytesBefore(basename(path)));
+    const position = segment === undefined ? undefined : placed[segment.lane];
     if (segment === undefined || position === undefined || segment.segment < position.segment) return bytes;
     return segment.segment === position.segment ? Math.min(bytes, position.offset) : 0;
+  }
+
+  /** Of a segment of an earlier start: until it has been read no more is whole than was known. */
+  #wholeBytesBefore(name: string): number {
+    const end = this.#tornEnds === undefined ? 0 : (this.#tornEnds.get(name) ?? Number.POSITIVE_INFINITY);
+    return Math.max(end, this.#found.get(name) ?? 0);
   }
 }
 

@@ -3,12 +3,14 @@
  *
  * Blocks of a writer are numbered, and each knows how many rows came before it. So what is missing between two blocks is known in blocks and rows, whether bytes in the middle of a
  * segment were damaged, its end was cut off or a segment is missing. Bytes that are no block are harmless where no number is missing behind them: a write that failed, whose
- * caller was told. At the end of a lane that cannot be distinguished from a write that was cut off by a kill, so there they are a torn end.
+ * caller was told. At the end of a lane that cannot be distinguished from a write that was cut off by a kill, so there they are a torn end, unless they are known to have been flushed.
  */
+import { basename } from "node:path";
 import type { LogFlaw } from "../../core/protocol/data-fault.ts";
 import type { BlockPosition, LogPosition, StoredBlockHeader } from "./block-format.ts";
 import type { LogFileSystem } from "./log-file-system.ts";
 import { nodeFileSystem } from "./log-file-system.ts";
+import type { LogInventory } from "./log-inventory.ts";
 import type { SegmentReader } from "./log-reader.ts";
 import { openSegment } from "./log-reader.ts";
 import type { LogSegment } from "./log-segment.ts";
@@ -30,12 +32,13 @@ export function laneKey(epoch: number, lane: number): string {
 /**
  * Yields the blocks of all segments behind the positions in `from` (by `laneKey`; a lane without one from its beginning): epochs one after
  * another, within an epoch by admission, the blocks of one lane in file order, lower lanes first where admissions are equal.
- * Returns what could not be read. A payload is valid until the next step.
+ * Returns what could not be read; what lies below the bytes of its segment in `flushed` was no write that a kill cut off. A payload is valid until the next step.
  */
 export function* mergeBlocks(
   segments: ReadonlyArray<LogSegment>,
   from: ReadonlyMap<string, LogPosition>,
   files: LogFileSystem = nodeFileSystem,
+  flushed?: LogInventory,
 ): Generator<MergedBlock, LogFlaw[]> {
   const flaws: LogFlaw[] = [];
   const epochs = [...new Set(segments.map((each) => each.epoch))].sort((a, b) => a - b);
@@ -46,7 +49,13 @@ export function* mergeBlocks(
       lanes.map((lane) => new LaneReader(segmentsOf(ofEpoch, lane), from.get(laneKey(epoch, lane)), flaws, files).blocks()),
     );
   }
-  return flaws;
+  return flaws.map((flaw) => judged(flaw, flushed));
+}
+
+/** A flaw, damaged and not torn where whole blocks were flushed and what is missing is not known. */
+function judged(flaw: LogFlaw, flushed: LogInventory | undefined): LogFlaw {
+  if (flaw.kind !== "torn" || flaw.blocks !== null) return flaw;
+  return flaw.offset < (flushed?.get(basename(flaw.path)) ?? 0) ? { ...flaw, kind: "damaged" } : flaw;
 }
 
 function* mergeLanes(lanes: ReadonlyArray<Generator<MergedBlock, void>>): Generator<MergedBlock, void> {
@@ -152,8 +161,9 @@ class LaneReader {
     const expected = this.#expected;
     this.#expected = place === null ? undefined : { number: place.number + 1, rowsBefore: place.rowsBefore + ownRows };
     const blocks = expected === undefined || place === null ? null : place.number - expected.number;
+    if (blocks === 0) this.#flaw("torn", this.#unread, 0, 0);
     // A writer that begins anew in its epoch counts from 0.
-    if (blocks !== null && blocks <= 0) this.#flaw("torn", this.#unread, null, null);
+    else if (blocks !== null && blocks < 0) this.#flaw("torn", this.#unread, null, null);
     else if (this.#unread.length > 0 || blocks !== null) {
       const rows = expected === undefined || place === null ? null : place.rowsBefore - expected.rowsBefore;
       this.#flaw("damaged", this.#unread.length > 0 ? this.#unread : [at], blocks, rows);

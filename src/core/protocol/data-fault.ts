@@ -22,7 +22,7 @@ export interface LogFlaw {
   readonly bytes: number;
   /** The bytes are not there at all: the file is shorter than what was flushed of it. */
   readonly isGone?: true;
-  /** Blocks, and rows and records in them; null where the log does not tell. */
+  /** Blocks, and rows and records in them; null where the log does not tell, 0 where bytes are left behind and nothing is missing. */
   readonly blocks: number | null;
   readonly rows: number | null;
 }

@@ -145,7 +145,8 @@ export interface Listeners {
 
 export type CoordinatorCommand =
   | QueryCall
-  | { readonly type: "engines-ready" }
+  /** By the names of log segments of earlier starts: where the blocks end behind which a kill cut a write off. */
+  | { readonly type: "engines-ready"; readonly tornEnds: ReadonlyMap<string, number> }
   | ReplayAnswer
   | OwnTelemetryAnswer
   | RuleFiles

@@ -1,7 +1,7 @@
 // Logs that were damaged after they had been written: what is whole is read, what is missing is counted in blocks and rows, and a write that a kill cut off is no damage.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { LogFlaws } from "../../../../src/actors/front/log-flaws.ts";
@@ -30,8 +30,8 @@ function written(blocks: number, segmentBytes = SEGMENT): MemoryDisk {
   return disk;
 }
 
-function read(disk: MemoryDisk, from: ReadonlyMap<string, LogPosition> = new Map()) {
-  const blocks = mergeBlocks(listSegments(DISK, disk), from, disk);
+function read(disk: MemoryDisk, from: ReadonlyMap<string, LogPosition> = new Map(), flushed?: ReadonlyMap<string, number>) {
+  const blocks = mergeBlocks(listSegments(DISK, disk), from, disk, flushed);
   const admissions: number[] = [];
   let step = blocks.next();
   for (; !step.done; step = blocks.next()) {
@@ -103,6 +103,21 @@ describe("a damaged log", () => {
         flaws: [{ kind: "torn", offset: 4 * BLOCK, bytes: bytes - 4 * BLOCK }],
       });
     }
+  });
+
+  it("is damage at the end where that was flushed, and not where a write that failed is followed by the next block", () => {
+    const disk = written(5);
+    const path = segmentPath(DISK, 1, 0, 0);
+    change(disk, 0, (whole) => whole.subarray(0, 4 * BLOCK + 30));
+    expect(read(disk, new Map(), new Map([[basename(path), 4 * BLOCK + 1]])).flaws).toMatchObject([
+      { kind: "damaged", offset: 4 * BLOCK, blocks: null },
+    ]);
+    expect(read(disk, new Map(), new Map([[basename(path), 4 * BLOCK]])).flaws).toMatchObject([{ kind: "torn", blocks: null }]);
+    const whole = written(10);
+    change(whole, 0, (bytes) => Uint8Array.from([...bytes, ...bytes.subarray(0, 30)]));
+    expect(read(whole, new Map(), new Map([[basename(path), 5 * BLOCK + 30]])).flaws).toEqual([
+      { kind: "torn", path, offset: 5 * BLOCK, bytes: 30, blocks: 0, rows: 0 },
+    ]);
   });
 
   it("does not take an older block behind its end for one that was lost", () => {
@@ -221,7 +236,7 @@ describe("what a start does about it", () => {
 
   it("says it in one line, and names each place once however many engines met it", () => {
     const damage: LogFlaw = { kind: "damaged", path: "log/a.log", offset: 88, bytes: 88, blocks: 2, rows: 30 };
-    const flaws = new LogFlaws(new Map());
+    const flaws = new LogFlaws();
     flaws.add([{ ...damage, blocks: null, rows: null }]);
     flaws.add([damage, { kind: "torn", path: "log/b.log", offset: 8, bytes: 5, blocks: null, rows: null }]);
     const { faults, warning, tornBytes } = flaws.findings("/data/damaged");
@@ -234,6 +249,7 @@ describe("what a start does about it", () => {
       },
     ]);
     expect(tornBytes).toBe(5);
-    expect(new LogFlaws(new Map()).findings("x")).toEqual({ faults: [], warning: null, tornBytes: 0 });
+    expect([...flaws.tornEnds()]).toEqual([["b.log", 8]]);
+    expect(new LogFlaws().findings("x")).toEqual({ faults: [], warning: null, tornBytes: 0 });
   });
 });

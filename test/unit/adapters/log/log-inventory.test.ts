@@ -1,5 +1,5 @@
 // A start knows of every segment that somebody was answered for, from its first block on, whatever of the log is gone; a segment that holds none stops no start.
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -90,6 +90,23 @@ describe("a segment", () => {
       await noteAll(inventory);
       expect(readInventory(dataDir)?.get(name(0))).toBe(88 * blocks);
     }
+  });
+
+  it("of an earlier start is noted up to its last whole block, once that is known", async () => {
+    append(writer);
+    await noteAll();
+    append(writer);
+    appendFileSync(segmentPath(logDirectory(dataDir), 1, 0, 0), new Uint8Array(50));
+    const next = new InventoryKeeper(dataDir, 2);
+    await noteAll(next);
+    expect(readInventory(dataDir)?.get(name(0))).toBe(88);
+    next.takeRead(new Map([[name(0), 176]]));
+    await noteAll(next);
+    expect(readInventory(dataDir)?.get(name(0))).toBe(176);
+    const third = new InventoryKeeper(dataDir, 3);
+    third.takeRead(new Map());
+    await noteAll(third);
+    expect(readInventory(dataDir)?.get(name(0))).toBe(226);
   });
 
   it("is there before its note, and its note before its block", () => {

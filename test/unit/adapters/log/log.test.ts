@@ -187,7 +187,7 @@ describe("log under failure", () => {
     expect(append(writer, 3)).toEqual({ segment: 1, offset: 72 });
     expect(merge(disk)).toEqual({
       admissions: [1, 3],
-      torn: [{ kind: "torn", path: segmentPath(DISK, 1, 0, 0), offset: before.offset, bytes: 40, blocks: null, rows: null }],
+      torn: [{ kind: "torn", path: segmentPath(DISK, 1, 0, 0), offset: before.offset, bytes: 40, blocks: 0, rows: 0 }],
     });
     expect(merge(disk, new Map([[laneKey(1, 0), before]])).admissions).toEqual([3]);
   });
