@@ -240,7 +240,7 @@ export class SimulatedServer {
     if (isDue !== true) return false;
     if (becameReady) {
       this.#reported = true;
-      await this.#coordinator.handle({ type: "engines-ready" });
+      await this.#coordinator.handle({ type: "engines-ready", tornEnds: new Map() });
     }
     this.#stepping = true;
     this.#coordinator.step().then(

@@ -81,7 +81,7 @@ export class SoakServer {
     const server = new SoakServer(options);
     await server.#coordinator.open();
     server.#stepEngines();
-    await server.#coordinator.handle({ type: "engines-ready" });
+    await server.#coordinator.handle({ type: "engines-ready", tornEnds: new Map() });
     return server;
   }
 

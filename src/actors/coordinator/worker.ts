@@ -264,20 +264,26 @@ function storesToOpen({ dataDir, settings }: CoordinatorThreadData): Omit<Stores
   return { dataDir, bytesMaxNow: folderSettings(settings).storeCheckWaitBytes };
 }
 
-/** Flushes the log and notes how far. */
-function logFlush(dataDir: string, inventory: InventoryKeeper, memories: readonly EngineMemory[]): () => Promise<void> {
+/** Rounds that flush the log and note how far. */
+function flushRounds(dataDir: string, inventory: InventoryKeeper, memories: readonly EngineMemory[]): FlushRounds {
   const flusher = new LogFlusher(logDirectory(dataDir));
-  return async () => {
+  const round = async () => {
     const placed = memories.map((memory) => memory.placed());
     await flusher.flush();
     await inventory.note(flusher.flushed, placed);
   };
+  return new FlushRounds(round, LOG_FLUSH_MS);
 }
 
 /** Archive and removal of the log's segments that the stores no longer need. */
 function retiredLog({ dataDir, settings }: CoordinatorThreadData) {
-  const remover = new LogRemover([logDirectory(dataDir), archiveDirectory(dataDir)]);
-  return { archive: new LogArchive(dataDir, folderSettings(settings).archiveBytesMax, remover), stop: () => remover.stop() };
+  const directory = logDirectory(dataDir);
+  const remover = new LogRemover([directory, archiveDirectory(dataDir)]);
+  const archive = new LogArchive(dataDir, folderSettings(settings).archiveBytesMax, remover);
+  const deleteLogSegments: CoordinatorDependencies["deleteLogSegments"] = (floor) => {
+    for (const { path } of coveredSegments(directory, floor)) archive.retire(path);
+  };
+  return { archive, deleteLogSegments, stop: () => remover.stop() };
 }
 
 function backupRunner({ dataDir, version, settings }: CoordinatorThreadData, world: Omit<BackupRunnerDependencies, "nowMs">): BackupRunner {
@@ -314,12 +320,11 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   const engines = mailboxes.map((mailbox, engine) => new EngineThreadLink(memories[engine] as EngineMemory, mailbox));
   const slots = new Float64Array(data.counters);
   const readers = new ReaderCount(data.readerCount);
-  const directory = logDirectory(data.dataDir);
-  const { archive, ...retired } = retiredLog(data);
+  const { archive, deleteLogSegments, ...retired } = retiredLog(data);
   let backups: BackupRunner | undefined;
   let pacer: Pacer | undefined;
   const inventory = new InventoryKeeper(data.dataDir, data.epoch);
-  const flushing = new FlushRounds(logFlush(data.dataDir, inventory, memories), LOG_FLUSH_MS);
+  const flushing = flushRounds(data.dataDir, inventory, memories);
   const training = trainingPool();
   const computations = computationPool();
   const close = async () => {
@@ -341,9 +346,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     emit: (message) => dispatch(reports, message),
     hasSubscribers: () => readers.value > 0,
     observeLatencySeconds: (seconds) => observeLatency(slots, SLOT_LATENCY, seconds),
-    deleteLogSegments: (floor) => {
-      for (const { path } of coveredSegments(directory, floor)) archive.retire(path);
-    },
+    deleteLogSegments,
     makeBackups: (ended) => {
       backups = backupRunner(data, { archive, ended });
       return backups;

@@ -107,7 +107,7 @@ describe("the making of roll-ups", () => {
     const rig = await filled({ isStarting: true });
     await rounds(rig, 3);
     expect(rig.counter("rollupSamples")).toBe(0);
-    await rig.coordinator.handle({ type: "engines-ready" });
+    await rig.coordinator.handle({ type: "engines-ready", tornEnds: new Map() });
     await rounds(rig, 1);
     expect(rig.counter("rollupSamples")).toBe(2 * CHUNK_SAMPLES * BLOCKS.length);
     expectHours(await hoursOf(rig), expectedHours());

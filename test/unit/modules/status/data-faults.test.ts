@@ -78,7 +78,7 @@ describe("the coordinator", () => {
 
   it("is degraded from a fault until an operator acknowledges it, with a row of the audit log", async () => {
     const rig = await rigWithFaults();
-    await rig.coordinator.handle({ type: "engines-ready" });
+    await rig.coordinator.handle({ type: "engines-ready", tornEnds: new Map() });
     const state = async () => [
       (await rig.ask("status")).body.status,
       (await rig.ask("status")).body.components.data,
