@@ -264,15 +264,15 @@ function storesToOpen({ dataDir, settings }: CoordinatorThreadData): Omit<Stores
   return { dataDir, bytesMaxNow: folderSettings(settings).storeCheckWaitBytes };
 }
 
-/** Rounds that flush the log and note how far. */
-function flushRounds(dataDir: string, inventory: InventoryKeeper, memories: readonly EngineMemory[]): FlushRounds {
+/** Flushes the log again and again, and notes how far. */
+function logFlushes(dataDir: string, inventory: InventoryKeeper, memories: readonly EngineMemory[]): FlushRounds {
   const flusher = new LogFlusher(logDirectory(dataDir));
-  const round = async () => {
+  const flush = async () => {
     const placed = memories.map((memory) => memory.placed());
     await flusher.flush();
     await inventory.note(flusher.flushed, placed);
   };
-  return new FlushRounds(round, LOG_FLUSH_MS);
+  return new FlushRounds(flush, LOG_FLUSH_MS);
 }
 
 /** Archive and removal of the log's segments that the stores no longer need. */
@@ -324,7 +324,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
   let backups: BackupRunner | undefined;
   let pacer: Pacer | undefined;
   const inventory = new InventoryKeeper(data.dataDir, data.epoch);
-  const flushing = flushRounds(data.dataDir, inventory, memories);
+  const flushing = logFlushes(data.dataDir, inventory, memories);
   const training = trainingPool();
   const computations = computationPool();
   const close = async () => {
