@@ -58,3 +58,25 @@ it("the sum of several counters is no news behind an import of their history", a
   }
   expect(await told(watched)).toEqual([]);
 }, 240_000);
+
+it("a gauge that joins another at ten times its level is no news, and is told when it is at ten times its own", async () => {
+  const watched = await WatchedServer.open(START, 1);
+  const { normal } = generator(5);
+  const gauge = (instance: number, level: number) => ({
+    service: "shop",
+    metric: "pool_connections",
+    value: level * (1 + 0.05 * normal()),
+    attributes: { instance: `pod-${instance}` },
+  });
+  const minutes = async (count: number, ...levels: number[]) => {
+    for (let minute = 0; minute < count; minute++) {
+      await watched.send(levels.map((level, instance) => gauge(instance, level)));
+      await watched.minute();
+    }
+  };
+  await minutes(200, 100);
+  await minutes(60, 100, 1000);
+  expect(await told(watched)).toEqual([]);
+  await minutes(6, 100, 10_000);
+  expect((await told(watched)).length).toBeGreaterThan(0);
+}, 240_000);

@@ -56,8 +56,8 @@ export class PairRun {
     }
   }
 
-  inherited(series: BacktestSeries): ArrayBuffer | undefined {
-    return this.#lineage.inherited(series);
+  inherited(series: BacktestSeries, cycleMs: number): ArrayBuffer | undefined {
+    return this.#lineage.inherited(series, cycleMs);
   }
 
   /** Takes what a cycle's observations come to; undefined where nobody asks. */

@@ -119,7 +119,7 @@ export class SeriesFrames {
       offsetMs,
       deployments,
       streamsAt,
-      inherited: retained.inherited(series),
+      inherited: (cycleMs) => retained.inherited(series, cycleMs),
       knownDays: facts.knownDaysOf(series.name.tenant),
       ...(scored !== undefined && { scored }),
       ...(fed !== undefined && { fed }),

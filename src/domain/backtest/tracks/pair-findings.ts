@@ -50,6 +50,13 @@ export class PairFindings {
     return this.#detector;
   }
 
+  /** Goes on from the state of another pair where a value is as that one's would be; whether it does. */
+  inherit(state: ArrayBuffer, timeMs: number, value: number, around: PairSurroundings): boolean {
+    if (this.#startedMs !== 0 || !new PairDetector(state, this.#offsetMs).isLike(timeMs, value, around)) return false;
+    new Uint8Array(this.#detector.state).set(new Uint8Array(state));
+    return true;
+  }
+
   /** Takes an observation; what follows from it is reported at the end of its cycle. The verdict is used again for the next one. */
   observe(timeMs: number, value: number, around: PairSurroundings = SURROUNDED_BY_NOTHING): PairVerdict {
     if (Number.isNaN(this.#firstMs)) this.#firstMs = timeMs;

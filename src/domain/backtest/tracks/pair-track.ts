@@ -8,7 +8,7 @@ import type { KnownDays } from "../../calendar/known-days.ts";
 import { countsEach } from "../../detection/departure/counted-values.ts";
 import type { LongBaselineSays } from "../../detection/departure/own-tail.ts";
 import { YOUNG_VALUES } from "../../detection/departure/young-departure.ts";
-import { warmUntil } from "../../detection/pair/instance-family.ts";
+import { mayJoin, newestLevel, warmUntil } from "../../detection/pair/instance-family.ts";
 import { reachOf } from "../../detection/pair/own-reach.ts";
 import type { PairVerdict } from "../../detection/pair/pair-finding.ts";
 import { type PairSurroundings, Z_THRESHOLD_DEFAULT } from "../../detection/pair/pair-surroundings.ts";
@@ -32,8 +32,8 @@ export interface PairTrackOptions extends Pick<WatchdogSettings, "direction" | "
   /** Streams of its service that are alive at a time; 1 where they are not known. */
   readonly streamsAt?: (nowMs: number) => number;
   readonly scored?: Scored;
-  /** The state that it inherits from another instance. */
-  readonly inherited?: ArrayBuffer | undefined;
+  /** The state of another instance that it inherits in a cycle, where it is like that. */
+  readonly inherited?: (cycleMs: number) => ArrayBuffer | undefined;
   /** Hears what the observations of a cycle come to. */
   readonly fed?: (mean: CycleMean) => void;
 }
@@ -53,6 +53,7 @@ export class PairTrack {
   #times = new Float64Array(256);
   #values = new Float64Array(256);
   #observed = 0;
+  #hasInherited = false;
   #verdict: PairVerdict | undefined;
   #lastMs = 0;
 
@@ -62,7 +63,7 @@ export class PairTrack {
     this.#delayMs = 1000 * options.evaluationDelaySeconds;
     this.#isCounter = (series.flags & FLAG_COUNTER) !== 0;
     this.#isOfCounts = isOfCounts(series.name.metricName, series.flags);
-    this.findings = new PairFindings(series.name, options.direction, options.offsetMs, { state: options.inherited });
+    this.findings = new PairFindings(series.name, options.direction, options.offsetMs);
   }
 
   /** The next cycle that has a value to see; Infinity after the last. */
@@ -92,6 +93,7 @@ export class PairTrack {
     const { scored } = this.#options;
     while (this.#end < times.length && (times[this.#end] as number) + this.#delayMs <= cycleMs)
       this.#interval.add(times[this.#end++] as number);
+    if (!this.#hasInherited && mayJoin(times[0] as number, times[this.#end - 1] as number)) this.#join(cycleMs);
     const around = this.#aroundAt(cycleMs);
     const { groups: count } = this.#group(this.#end);
     if (count > 0) this.#lastMs = this.#times[count - 1] as number;
@@ -109,12 +111,27 @@ export class PairTrack {
 
   /** What a ring would hold is looked at together while the series is young. */
   #observeYoung({ streams, zThreshold }: PairSurroundings, cycleMs: number): void {
-    if (this.#observed >= YOUNG_VALUES && this.#options.inherited === undefined) return;
+    if (this.findings.detector.count >= YOUNG_VALUES) return;
+    const { times, values } = this.#ring();
+    this.findings.observeYoung(times, values, { streams, strictness: zThreshold / Z_THRESHOLD_DEFAULT }, cycleMs);
+  }
+
+  /** What a ring would hold. */
+  #ring(): { readonly times: Float64Array; readonly values: Float64Array } {
     const first = Math.max(0, this.#end - WINDOW_MAX);
     const times = this.#series.times.subarray(first, this.#end);
     const values = this.#series.values.slice(first, this.#end);
     if (this.#isCounter) perUsualInterval(times, values, times.length, 0, this.#interval.ms);
-    this.findings.observeYoung(times, values, { streams, strictness: zThreshold / Z_THRESHOLD_DEFAULT }, cycleMs);
+    return { times, values };
+  }
+
+  /** A new instance whose newest values are as another's would be goes on from the baseline of that, with what comes behind those that it has taken. */
+  #join(cycleMs: number): void {
+    const state = this.#options.inherited?.(cycleMs);
+    if (state === undefined) return;
+    const { times, values } = this.#ring();
+    const level = newestLevel(times, values, times.length);
+    this.#hasInherited = this.findings.inherit(state, times.at(-1) as number, level, this.#aroundAt(cycleMs));
   }
 
   /** Report at once, when the value at a place has come, on a side; cycles before it have been visited. */
@@ -135,10 +152,10 @@ export class PairTrack {
   }
 
   #aroundAt(nowMs: number): PairSurroundings {
-    const { deployments, streamsAt, zThreshold, inherited, knownDays } = this.#options;
+    const { deployments, streamsAt, zThreshold, knownDays } = this.#options;
     while (this.#deployed < deployments.length && (deployments[this.#deployed] as number) <= nowMs) this.#deployed++;
     const deployedMs = this.#deployed === 0 ? 0 : (deployments[this.#deployed - 1] as number);
-    const warmUntilMs = inherited === undefined ? 0 : warmUntil(this.#series.times[0] as number);
+    const warmUntilMs = this.#hasInherited ? warmUntil(this.#series.times[0] as number) : 0;
     const counts = countsEach(this.#isOfCounts, this.#interval.ms);
     return { deployedMs, streams: streamsAt?.(nowMs) ?? 1, zThreshold, warmUntilMs, knownDays, isCounter: this.#isCounter, counts };
   }

@@ -1,5 +1,5 @@
-// Instances of one pair: streams that differ by nothing but their instance. A new one inherits the baseline of those before it, where they are alike, so that a
-// deployment which renames every pod loses none, and a fault in a new pod is found as in an old one.
+// Instances of one pair: streams that differ by nothing but their instance. A new one inherits the baseline of those before it, where they and its own first values are
+// alike, so that a deployment which renames every pod loses none, and a fault in a new pod is found as in an old one.
 import { setMember } from "../../../core/collections/own-member.ts";
 import type { Attributes, StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import { HOUR_MS } from "../../../core/time/durations.ts";
@@ -8,12 +8,17 @@ import { identityText } from "../../series/stream-identity.ts";
 
 /** Age of the newest value, at most, of instances that are asked whether they are alike. */
 const ALIVE_MS = HOUR_MS;
-/** Means of alike instances lie within so many standard deviations of theirs. */
-const ALIKE_SDS = 3;
+/** Means of alike instances lie within so many standard deviations of theirs, and the values of a new one of what would be expected of them. */
+export const ALIKE_SDS = 3;
 /** Values that a baseline has before it is worth inheriting: an hour of minutes. */
 const INHERITED_VALUES = 60;
 /** Time in which a new instance warms up: caches are cold, code is not compiled yet. */
 const WARMING_MS = 10 * 60_000;
+/** For how long a new instance may become like the others: its first values are of a part of a minute, or of what starts. Each cycle asks. */
+const JOINING_MS = 5 * 60_000;
+/** The newest values that are asked for together. */
+const NEWEST_MS = 60_000;
+
 /** The text that instances of one pair share; null for a stream that names no instance. */
 export function familyText(name: StreamName): string | null {
   if (instanceOf(name.attributes) === null) return null;
@@ -26,6 +31,19 @@ export function familyText(name: StreamName): string | null {
 /** Until when an instance that began then warms up. */
 export function warmUntil(firstMs: number): number {
   return firstMs + WARMING_MS;
+}
+
+/** Whether an instance whose first and newest value came then may still inherit. */
+export function mayJoin(firstMs: number, newestMs: number): boolean {
+  return newestMs >= firstMs && newestMs - firstMs <= JOINING_MS;
+}
+
+/** Mean of the first `count` values' newest minute; NaN for none. Times ascend. */
+export function newestLevel(times: Float64Array, values: Float64Array, count: number): number {
+  const sinceMs = (times[count - 1] ?? 0) - NEWEST_MS;
+  let [at, sum] = [count, 0];
+  while (at > 0 && (times[at - 1] as number) > sinceMs) sum += values[--at] as number;
+  return sum / (count - at);
 }
 
 /** A baseline that a new instance may inherit. */
@@ -49,10 +67,15 @@ export class Inheritance<T extends Ancestor> {
     this.#atMs = atMs;
   }
 
+  /** Whether an instance of so many values, the newest of which came then, is asked at all. */
+  admits(n: number, lastMs: number): boolean {
+    return n >= INHERITED_VALUES && this.#atMs - lastMs <= ALIVE_MS;
+  }
+
   /** Whether it may become the one that is inherited from; its baseline is to be kept then. */
   offer(one: T): boolean {
     const { n, mean, sd } = one.baseline;
-    if (n < INHERITED_VALUES || this.#atMs - one.lastMs > ALIVE_MS) return false;
+    if (!this.admits(n, one.lastMs)) return false;
     this.#least = Math.min(this.#least, mean);
     this.#most = Math.max(this.#most, mean);
     this.#sd = Math.max(this.#sd, sd);

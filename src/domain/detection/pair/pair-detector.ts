@@ -1,7 +1,7 @@
 // The slow detector of one pair of service and metric: long baselines beside the two hours of the streaming window. Each observation costs O(1).
 // Two families of evidence: the mean of the last hour against its own long history and against the hour of the day (shifts, ramps), and the
 // value, its short mean and its step against medians (spikes, in a past that holds anomalies itself).
-import { SD_RELATIVE_MIN } from "../../../core/layout/sd-floors.ts";
+import { SD_MIN, SD_RELATIVE_MIN } from "../../../core/layout/sd-floors.ts";
 import { HOUR_MS } from "../../../core/time/durations.ts";
 import { endOfDay, type KnownDays } from "../../calendar/known-days.ts";
 import {
@@ -22,6 +22,7 @@ import { SAMPLE_LENGTH, SAMPLE_VALUES, ThinnedSample } from "../rolling/thinned-
 import { INTERVAL_LENGTH, UsualInterval } from "../rolling/usual-interval.ts";
 import { HOUR_PROFILE_LENGTH, HourProfile } from "../seasonal/hour-profile.ts";
 import { type OffsetMs, UTC_OFFSET } from "../seasonal/time-zone-hours.ts";
+import { ALIKE_SDS } from "./instance-family.ts";
 import { LASTING_LENGTH, LastingEvidence } from "./lasting-evidence.ts";
 import { scaleOf, shiftOf } from "./level-shift.ts";
 import { barsOf, highLevels, SHARED_VALUES, widthOf } from "./pair-bars.ts";
@@ -244,6 +245,17 @@ export class PairDetector {
     verdict.gate = this.#gate.step(timeMs, verdict.evidence, this.#interval.ms, isLearning);
     this.#conclude(timeMs, value, wasFiring, around, !Number.isNaN(hour));
     return verdict;
+  }
+
+  /** Whether a value could be this series' own: its level is near, and so is what is expected now. It is not taken in. */
+  isLike(timeMs: number, value: number, around: PairSurroundings): boolean {
+    const { mean, sd } = this.#valueMoments;
+    const off = Math.abs(heldValue(value) - mean);
+    if (!(off <= ALIKE_SDS * Math.max(sd, SD_RELATIVE_MIN * Math.abs(mean), SD_MIN))) return false;
+    this.#retained.set(this.#bytes);
+    this.observe(Math.max(timeMs, this.#interval.lastMs), value, around);
+    this.#bytes.set(this.#retained);
+    return Math.abs(this.departure.size) <= ALIKE_SDS;
   }
 
   /** For how long the series has been known by its values, ms. */

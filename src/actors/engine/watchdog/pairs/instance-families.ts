@@ -34,16 +34,17 @@ export class InstanceFamilies {
     this.#families.set(pair, family);
   }
 
-  /** The pair whose baseline one that was entered inherits, where it begins at `atMs`; 0 for none. Loads states into the detector. */
+  /** The pair whose baseline one that was entered inherits, whose newest value came at `atMs`; 0 for none. Loads states into the detector. */
   ancestorOf(pair: number, atMs: number, isLike: (other: number) => boolean): number {
     const family = this.#families.get(pair);
     if (family === undefined) return 0;
     const inheritance = new Inheritance<PairAncestor>(atMs);
     for (const [member, instance] of this.#members.get(family) ?? []) {
-      if (member === pair || !isLike(member)) continue;
+      const lastMs = this.#arena.lastTimeMs(member);
+      if (member === pair || !inheritance.admits(this.#arena.count(member), lastMs) || !isLike(member)) continue;
       this.#arena.load(member);
       const { isAtRest, baseline } = this.#detector;
-      inheritance.offer({ pair: member, instance, lastMs: this.#arena.lastTimeMs(member), isAtRest, baseline });
+      inheritance.offer({ pair: member, instance, lastMs, isAtRest, baseline });
     }
     return inheritance.chosen?.pair ?? 0;
   }

@@ -15,7 +15,7 @@ import { JUDGED_BY_OTHERS, type LongBaselineSays } from "../../../../domain/dete
 import { YOUNG_VALUES, youngDeparture } from "../../../../domain/detection/departure/young-departure.ts";
 import type { AcceptedLevels } from "../../../../domain/detection/pair/accepted-levels.ts";
 import type { Deployments } from "../../../../domain/detection/pair/deployments.ts";
-import { warmUntil } from "../../../../domain/detection/pair/instance-family.ts";
+import { mayJoin, newestLevel, warmUntil } from "../../../../domain/detection/pair/instance-family.ts";
 import { reachOf } from "../../../../domain/detection/pair/own-reach.ts";
 import { hashNumber, PairArena } from "../../../../domain/detection/pair/pair-arena.ts";
 import { LEARNING_VALUES, PairDetector } from "../../../../domain/detection/pair/pair-detector.ts";
@@ -301,7 +301,7 @@ export class PairPass implements WatchdogDetector {
     if (own.excluded || records.profile(slot) === PROFILE_EXCLUDED) return this.#skip("excluded", slot);
     if ((flags & FLAG_ENDED) !== 0) return this.#skip("ended", slot);
     if ((flags & FLAG_BUCKET) !== 0) return this.#skip("histogram_bucket", slot);
-    const pair = this.#pairAt(slot, true);
+    const pair = this.#pairAt(slot);
     if (pair === 0) {
       this.#isLimited = true;
       return this.#skip("pair_limit", slot);
@@ -309,10 +309,11 @@ export class PairPass implements WatchdogDetector {
     const delayMs = own.evaluationDelaySeconds * 1000;
     const untilMs = delayMs > 0 ? this.#nowMs - delayMs : Number.POSITIVE_INFINITY;
     const { streams, knownDays } = this.#service;
-    const [warmUntilMs, isCounter] = [this.#warmUntilMs(slot, pair), (flags & FLAG_COUNTER) !== 0];
-    const counts = this.#countsOf(slot);
+    const [isCounter, counts] = [(flags & FLAG_COUNTER) !== 0, this.#countsOf(slot)];
     const acceptedMs = this.#dependencies.levels.at(this.#service.key, () => nameOf(slot));
-    const around = { deployedMs, acceptedMs, streams, zThreshold: own.zThreshold, warmUntilMs, knownDays, isCounter, counts };
+    const known = { deployedMs, acceptedMs, streams, zThreshold: own.zThreshold, knownDays, isCounter, counts };
+    this.#join(slot, pair, untilMs, known);
+    const around = { ...known, warmUntilMs: this.#warmUntilMs(slot, pair) };
     const taken = this.#observe(slot, pair, untilMs, around, own.direction);
     if (this.arena.count(pair) < YOUNG_VALUES) this.#observeYoung(slot, pair, untilMs, around, own.direction);
     if (this.arena.count(pair) < LEARNING_VALUES) this.#learning++;
@@ -440,8 +441,8 @@ export class PairPass implements WatchdogDetector {
     if (this.arena.openedMs(pair) !== 0) this.#firing.push(this.#episodes.idOf(pair));
   }
 
-  /** The pair of a stream: known, from the store, or new, which may inherit from another instance; 0 where there is no room. */
-  #pairAt(slot: number, mayInherit = false): number {
+  /** The pair of a stream: known, from the store, or new; 0 where there is no room. */
+  #pairAt(slot: number): number {
     const known = this.#pairs[slot] ?? 0;
     if (known !== 0) return known;
     const { records, words: slots, nameOf } = this.#dependencies;
@@ -452,15 +453,21 @@ export class PairPass implements WatchdogDetector {
     this.#namedCounts[slot] = isOfCounts(name.metricName, records.flags(slot) & ~FLAG_COUNTER) ? 1 : 0;
     this.#families.enter(pair, name);
     this.#aggregates.rings.enter(slot, name, this.#kindOf(slot) === COUNTS);
-    if (mayInherit && this.arena.count(pair) === 0) this.#inherit(slot, pair);
     return pair;
   }
 
-  #inherit(slot: number, pair: number): void {
+  /** A new instance whose newest values are as another's would be goes on from the baseline of that, with what comes behind those that it has taken. */
+  #join(slot: number, pair: number, untilMs: number, around: PairSurroundings): void {
+    const { arena } = this;
+    const { records } = this.#dependencies;
+    const newestMs = Math.min(untilMs, records.lastTimeMs(slot));
+    if (!mayJoin(records.firstTimeMs(slot), newestMs) || (arena.marks(pair) & INHERITED) !== 0) return;
     const kind = this.#kindOf(slot);
-    const isLike = (other: number) => (this.arena.marks(other) & COUNTS) === kind;
-    const ancestor = this.#families.ancestorOf(pair, this.#dependencies.records.lastTimeMs(slot), isLike);
-    if (ancestor === 0) return;
+    const ancestor = this.#families.ancestorOf(pair, newestMs, (other) => (arena.marks(other) & COUNTS) === kind);
+    if (ancestor === 0 || arena.openedMs(pair) !== 0) return;
+    const level = newestLevel(this.#times, this.#values, this.#readSince(slot, 0, untilMs));
+    arena.load(ancestor);
+    if (!this.#detector.isLike(newestMs, level, around)) return;
     this.arena.inherit(pair, ancestor);
     this.arena.setMarks(pair, kind | INHERITED);
   }
