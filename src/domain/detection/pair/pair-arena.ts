@@ -3,7 +3,7 @@
 import { LONG_BASELINE_PAGE_PAIRS } from "../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { packedSizeMax, packNonZeroWords, unpackNonZeroWords } from "../../codec/non-zero-words.ts";
-import { FORMER_PAIR_STATES_BYTES, PAIR_STATE_BYTES } from "./pair-detector.ts";
+import { FORMER_PAIR_STATES_BYTES, PAIR_STATE_BYTES } from "./pair-state.ts";
 
 /** Before the state of each pair: hash of its stream (16 bytes), then these, by their place among f64. */
 const HEAD_LENGTH = 7;

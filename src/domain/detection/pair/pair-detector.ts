@@ -8,7 +8,6 @@ import {
   DEPARTING_VALUES,
   DEPARTURE_DETECTOR_LENGTH,
   DepartureDetector,
-  FORMER_MORE_DEPARTURE_DETECTOR_LENGTH,
   MORE_DEPARTURE_DETECTOR_LENGTH,
 } from "../departure/departure-detector.ts";
 import { OWN_TAIL_LENGTH, type TailEvidence } from "../departure/own-tail.ts";
@@ -28,6 +27,7 @@ import { scaleOf, shiftOf } from "./level-shift.ts";
 import { barsOf, highLevels, SHARED_VALUES, widthOf } from "./pair-bars.ts";
 import { evidenceOf, PairVerdict } from "./pair-finding.ts";
 import { lastingMomentOf, momentOf } from "./pair-moments.ts";
+import { DEPLOYMENT_LENGTH, FIRST_PAIR_STATE_BYTES, PAIR_STATE_BYTES, PAIR_STATE_DOUBLES } from "./pair-state.ts";
 import { type NewValues, type PairSurroundings, SURROUNDED_BY_NOTHING, Z_THRESHOLD_DEFAULT } from "./pair-surroundings.ts";
 import { StretchTail } from "./stretch-tail.ts";
 import { heldValue, toldValue } from "./value-range.ts";
@@ -52,37 +52,15 @@ const DEPLOYMENT_MS = 30 * 60_000;
 const DEPLOYMENT_BAR = 3;
 /** Values that the histories of levels count for after it: eight short means find the new level soon, and a shift that comes then is still told. */
 const DEPLOYMENT_VALUES = 8 * RECENT_VALUES;
-const DEPLOYMENT_LENGTH = 2;
 const DEPLOYED = 0;
 const IS_SETTLING = 1;
 
 /** Levels and hours learn nothing of an incident for this long; what lasts longer is the new normal. */
 const INCIDENT_MS = 6 * HOUR_MS;
 
-/** The tail of levels, and the highest of the stretch at hand. */
-const LEVEL_TAIL_LENGTH = OWN_TAIL_LENGTH + 1;
-
 /** Time without a value behind which the hour may be another one. */
 const GAP_MS = HOUR_MS / 2;
 const GAP_INTERVALS = 10;
-
-const SAMPLES = 3;
-const WORDS =
-  INTERVAL_LENGTH +
-  2 * RECENT_LENGTH +
-  4 * MOMENTS_LENGTH +
-  SAMPLES * SAMPLE_LENGTH +
-  GATE_LENGTH +
-  HOUR_PROFILE_LENGTH +
-  DEPLOYMENT_LENGTH +
-  DEPARTURE_DETECTOR_LENGTH +
-  LEVEL_TAIL_LENGTH +
-  LASTING_LENGTH;
-const FIRST_STATE_BYTES = 8 * WORDS + 4 * SAMPLES * SAMPLE_VALUES;
-/** Bytes of a pair's state as it was before more habits were kept, and before two periods at once were known: what came later stands behind it. */
-export const FORMER_PAIR_STATES_BYTES = [FIRST_STATE_BYTES, FIRST_STATE_BYTES + 8 * FORMER_MORE_DEPARTURE_DETECTOR_LENGTH];
-/** Bytes of a pair's state, everything included. */
-export const PAIR_STATE_BYTES = FIRST_STATE_BYTES + 8 * MORE_DEPARTURE_DETECTOR_LENGTH;
 
 /** One pair. Its whole state is `state`: store its bytes, and give them to the constructor to go on. */
 export class PairDetector {
@@ -135,7 +113,7 @@ export class PairDetector {
       return view;
     };
     const sample = (which: number): ThinnedSample =>
-      new ThinnedSample(new Float32Array(state, 8 * WORDS + 4 * which * SAMPLE_VALUES, SAMPLE_VALUES), take(SAMPLE_LENGTH));
+      new ThinnedSample(new Float32Array(state, 8 * PAIR_STATE_DOUBLES + 4 * which * SAMPLE_VALUES, SAMPLE_VALUES), take(SAMPLE_LENGTH));
     this.#interval = new UsualInterval(take(INTERVAL_LENGTH));
     this.#values = new RecentValues(take(RECENT_LENGTH));
     this.#residuals = new RecentValues(take(RECENT_LENGTH));
@@ -149,7 +127,7 @@ export class PairDetector {
     this.#gate = new AlertGate(take(GATE_LENGTH));
     this.#profile = new HourProfile(take(HOUR_PROFILE_LENGTH));
     this.#deployment = take(DEPLOYMENT_LENGTH);
-    const more = new Float64Array(state, FIRST_STATE_BYTES, MORE_DEPARTURE_DETECTOR_LENGTH);
+    const more = new Float64Array(state, FIRST_PAIR_STATE_BYTES, MORE_DEPARTURE_DETECTOR_LENGTH);
     this.departure = new DepartureDetector(take(DEPARTURE_DETECTOR_LENGTH), more);
     this.#levelTail = new StretchTail(take(OWN_TAIL_LENGTH), take(1));
     this.#lasting = new LastingEvidence(take(LASTING_LENGTH), this.#values);

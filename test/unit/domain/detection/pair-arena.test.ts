@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { LONG_BASELINE_PAGE_PAIRS } from "../../../../src/core/config/limits.ts";
 import { unpackNonZeroWords } from "../../../../src/domain/codec/non-zero-words.ts";
 import { hashNumber, PAIR_BYTES, PairArena, type StoredPage } from "../../../../src/domain/detection/pair/pair-arena.ts";
-import { FORMER_PAIR_STATES_BYTES, PAIR_STATE_BYTES, PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
+import { PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
+import { FORMER_PAIR_STATES_BYTES, PAIR_STATE_BYTES } from "../../../../src/domain/detection/pair/pair-state.ts";
 
 const PARTITION = 7;
 const hashOf = (stream: number) => Uint32Array.of(stream, stream + 1, stream + 2, stream + 3);

@@ -1,7 +1,8 @@
 // The slow detector of a pair: what it finds, what it leaves alone, and that its state is all there is to it.
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../../src/domain/detection/multivariate/isolation-forest.ts";
-import { PAIR_STATE_BYTES, PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
+import { PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
+import { PAIR_STATE_BYTES } from "../../../../src/domain/detection/pair/pair-state.ts";
 import { SURROUNDED_BY_NOTHING } from "../../../../src/domain/detection/pair/pair-surroundings.ts";
 import { generator } from "../../../support/generator.ts";
 

@@ -6,15 +6,12 @@ import {
   LONG_BASELINE_VALUES_PER_VISIT,
 } from "../../../../core/config/limits.ts";
 import { FLAG_BUCKET, FLAG_COUNTER, FLAG_ENDED, PROFILE_EXCLUDED, SR_HASH, WINDOW_MAX } from "../../../../core/layout/stream-record.ts";
-import type { EpisodeFrame, StreamName } from "../../../../core/protocol/coordinator-frame.ts";
+import type { StreamName } from "../../../../core/protocol/coordinator-frame.ts";
 import type { ConfirmedPair, FiringEpisodes, WatchdogCounts } from "../../../../core/protocol/engine-control.ts";
-import type { KnownDays } from "../../../../domain/calendar/known-days.ts";
 import { EVALUATED, LEARNING, NOT_VISITED } from "../../../../domain/detection/coverage.ts";
 import { countsEach } from "../../../../domain/detection/departure/counted-values.ts";
 import { JUDGED_BY_OTHERS, type LongBaselineSays } from "../../../../domain/detection/departure/own-tail.ts";
 import { YOUNG_VALUES, youngDeparture } from "../../../../domain/detection/departure/young-departure.ts";
-import type { AcceptedLevels } from "../../../../domain/detection/pair/accepted-levels.ts";
-import type { Deployments } from "../../../../domain/detection/pair/deployments.ts";
 import { mayJoin, newestLevel, warmUntil } from "../../../../domain/detection/pair/instance-family.ts";
 import { reachOf } from "../../../../domain/detection/pair/own-reach.ts";
 import { hashNumber, PairArena } from "../../../../domain/detection/pair/pair-arena.ts";
@@ -24,48 +21,15 @@ import { type PairSurroundings, SURROUNDED_BY_NOTHING, Z_THRESHOLD_DEFAULT } fro
 import { DETECTOR_ADAPTIVE } from "../../../../domain/detection/pair/pair-verdict.ts";
 import { groupObservations, groupWithPending } from "../../../../domain/detection/rolling/observation-groups.ts";
 import { perUsualInterval, restartedValue } from "../../../../domain/detection/rolling/usual-deltas.ts";
-import type { OffsetMs } from "../../../../domain/detection/seasonal/time-zone-hours.ts";
 import { lastFullHour } from "../../../../domain/detection/service/live-streams.ts";
 import type { WatchdogSettings } from "../../../../domain/detection/watchdog-settings.ts";
-import type { StreamRecords } from "../../../../domain/kernel/stream-records.ts";
 import { isOfCounts } from "../../../../domain/series/classification.ts";
 import { serviceKey } from "../../../../domain/series/stream-identity.ts";
 import type { WatchdogDetector } from "../cycle/engine-watchdog.ts";
 import { AggregatePass } from "./aggregate-pass.ts";
 import { InstanceFamilies } from "./instance-families.ts";
-import type { PairPlaces } from "./pair-places.ts";
+import type { PairPassDependencies, PairPassOptions } from "./pair-pass-options.ts";
 import { NO_SERVICE, type ServiceAtHand } from "./service-at-hand.ts";
-
-/** Settings of streams. */
-export interface PairSettings {
-  /** In force for a metric of a service; "" for all that have nothing of their own. */
-  settingsOf(tenant: string, serviceId: string, metricName: string): WatchdogSettings;
-  /** Whether metrics of the service may have settings of their own. */
-  hasMetrics(tenant: string, serviceId: string): boolean;
-  /** undefined for a tenant that has told none. */
-  knownDaysOf(tenant: string): KnownDays | undefined;
-}
-
-export interface PairPassOptions {
-  /** Offset of DETECTION_TIMEZONE. */
-  readonly offsetMs: OffsetMs;
-}
-
-export interface PairPassDependencies {
-  readonly records: StreamRecords;
-  /** All of the engine's memory. */
-  readonly words: Uint32Array;
-  readonly settings: PairSettings;
-  readonly deployments: Deployments;
-  readonly levels: AcceptedLevels;
-  readonly places: PairPlaces;
-  readonly nameOf: (slot: number) => StreamName;
-  /** 32 hex digits of a text. */
-  readonly hashText: (text: string) => string;
-  readonly send: (frame: EpisodeFrame) => void;
-  /** True once what is stored is here; asks for it. */
-  readonly load: () => boolean;
-}
 
 type Skipped = "ended" | "histogram_bucket" | "excluded" | "pair_limit";
 
