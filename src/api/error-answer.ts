@@ -3,7 +3,7 @@
 import { ERROR_STATUS, type ErrorCode, PreparedRefusal, type Refusal } from "./refusal.ts";
 
 /** Media type of ordinary answers. */
-const JSON_TYPE = "application/json";
+export const JSON_TYPE = "application/json";
 /** Media type of RFC 9457. */
 const PROBLEM_TYPE = "application/problem+json";
 

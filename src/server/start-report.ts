@@ -3,12 +3,12 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { measureSegments } from "../adapters/log/log-segment.ts";
 import { logDirectory } from "../adapters/log/meta-file.ts";
+import { MIB } from "../core/config/byte-units.ts";
 import { every, task } from "../core/faults/guard.ts";
 import type { Log } from "../core/telemetry/log-event.ts";
 
 /** A start that takes longer says how far it is, and again after as long. */
 const PROGRESS_MS = 5_000;
-const MIB = 1024 ** 2;
 
 export interface StartReportDependencies {
   readonly log: Log;

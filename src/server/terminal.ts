@@ -1,5 +1,8 @@
 // Lines to the person at the terminal.
 
+/** Goes back to the begin of a line and clears it: progress is written over itself. */
+export const CLEAR_LINE = "\r\x1b[2K";
+
 /** Writes one line to standard output. */
 export function writeLine(line: string): void {
   process.stdout.write(`${line}\n`);

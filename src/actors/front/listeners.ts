@@ -15,6 +15,7 @@ import type { Config } from "../../core/config/load-config.ts";
 import { background, fatal } from "../../core/faults/guard.ts";
 import type { ListenerState, Listeners as ListenerStates } from "../../core/protocol/query.ts";
 import { errorFields, type Log, type LogComponent } from "../../core/telemetry/log-event.ts";
+import { HTTPS_PORT } from "../../domain/access/access-policy.ts";
 import { JSON_HEADERS, retryHeaders } from "./answer-headers.ts";
 import type { Front } from "./front.ts";
 import type { RefusedBodies } from "./refused-bodies.ts";
@@ -26,7 +27,6 @@ const ALWAYS: HttpHeaders = [
 ];
 /** RFC 6797; a year. Without includeSubDomains: other hosts are not ours to speak for. */
 const STRICT_TRANSPORT = ["Strict-Transport-Security", "max-age=31536000"] as const;
-const HTTPS_PORT = 443;
 
 type Settings = Pick<
   Config,

@@ -19,7 +19,7 @@ const HTTP_DATE = /^(mon|tue|wed|thu|fri|sat|sun)[a-z]*,? /i;
 
 /** Size of an answer's body, for error messages: a line of text. What is longer is not read. */
 const ANSWER_BYTES_MAX = 2_048;
-const ERROR_CHARACTERS_MAX = 300;
+export const ERROR_CHARACTERS_MAX = 300;
 /** A connection without a request for so long is closed; a receiver that is told every minute keeps its own. */
 const KEEP_ALIVE_MS = 75_000;
 

@@ -6,10 +6,10 @@ import { withoutSecrets } from "../../core/text/secret-mask.ts";
 import type { AttemptOutcome } from "../../domain/delivery/delivery.ts";
 import type { AlertMessage } from "../../domain/notification/alert-message.ts";
 import { emailMessage, pictureId } from "../../domain/notification/email-message.ts";
+import { ERROR_CHARACTERS_MAX } from "../http-client/outbound-http.ts";
 import { type ChannelSender, SEND_TIMEOUT_MS } from "./channel-sender.ts";
 
 const SENT_WHOLE = task("the end of a mail's data");
-const ERROR_CHARACTERS_MAX = 300;
 /** Connections that are kept to the mail server, and mails over one of them. */
 const CONNECTIONS_MAX = 2;
 const MAILS_PER_CONNECTION_MAX = 100;

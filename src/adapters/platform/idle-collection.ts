@@ -8,11 +8,11 @@
  */
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { MIB } from "../../core/config/byte-units.ts";
 import { every, task } from "../../core/faults/guard.ts";
 import { systemClock } from "./clock.ts";
 import { loadKoffi } from "./native-functions.ts";
 
-const MIB = 1024 * 1024;
 const LOOK_MS = 3_000;
 /** Share of one core, by all threads, below which a look is quiet. An idle server uses 1 to 3 %; the collection of one thread, up to 5, is not to keep others waiting. */
 const QUIET_SHARE = 0.1;

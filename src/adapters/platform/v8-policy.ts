@@ -34,6 +34,7 @@ import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { availableParallelism, setPriority, totalmem } from "node:os";
 import { setFlagsFromString } from "node:v8";
+import { MIB } from "../../core/config/byte-units.ts";
 
 /** With so many cores or fewer the threads of the process take one another's turns, and it matters who goes first. */
 export const CORES_FEW = 2;
@@ -57,7 +58,6 @@ const UNKNOWN_FLAGS: ReadonlyMap<string, readonly string[]> = new Map([
   ["12.4", ["interrupt-budget"]],
   ["13.6", ["interrupt-budget"]],
 ]);
-const MIB = 1024 * 1024;
 const ASK_MS_MAX = 10_000;
 const LEAST_LIMIT_MIB_MAX = 128;
 const LEAST_LIMIT_MIB_MIN = 16;

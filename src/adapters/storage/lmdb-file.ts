@@ -11,6 +11,12 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { messageOf } from "../../core/text/error-text.ts";
 
+/** Pages 0 and 1, which say where the trees are. */
+export const META_PAGES = 2;
+
+/** Name of the file in the folder of an environment. */
+export const DATA_FILE = "data.mdb";
+
 /** The file beside it: made anew by whoever opens the store. */
 export const LOCK_FILE = "lock.mdb";
 export const PAGE_HEADER_BYTES = 24;

@@ -8,10 +8,10 @@ import type { Database, RootDatabase } from "lmdb";
 import { open } from "lmdb";
 import { READ_TRANSACTION_MS } from "../../core/config/promql-limits.ts";
 import { type StoreEntry, StoreError, type StoreRange, type StoreReader } from "./key-value-store.ts";
+import { DATA_FILE } from "./lmdb-file.ts";
 import { DamagedValueError, TableSeal } from "./value-seal.ts";
 
 const BINARY = { keyEncoding: "binary", encoding: "binary" } as const;
-const DATA_FILE = "data.mdb";
 
 export interface LmdbReaderOptions {
   /** Folder of the environment, which another thread has opened. */

@@ -22,6 +22,7 @@ import { FULL_DISK_ROWS_PER_STEP } from "../../core/config/limits.ts";
 import { type FilePages, FileRoom } from "./file-room.ts";
 import type { CommitOptions, KeyValueStore, StoreEntry, StoreOperation, StoreRange, StoreStats } from "./key-value-store.ts";
 import { StoreError } from "./key-value-store.ts";
+import { DATA_FILE, META_PAGES } from "./lmdb-file.ts";
 import { DamagedValueError, SEALED_KEY, SEALED_TABLE, SEALED_VALUE, TableSeal } from "./value-seal.ts";
 
 /** Which environment to open. */
@@ -65,10 +66,6 @@ type PageCounts = Record<"pageSize" | "treeBranchPageCount" | "treeLeafPageCount
 /** Result of `getStats` for a table, for the table of tables and for the free list. */
 type TableStats = PageCounts & { readonly entryCount: number; readonly root: PageCounts; readonly free: PageCounts };
 
-/** Pages 0 and 1. */
-const META_PAGES = 2;
-
-const DATA_FILE = "data.mdb";
 const MAP_BYTES = 1024 ** 3;
 const FIRST_KEY = Uint8Array.of(0);
 const BINARY = { keyEncoding: "binary", encoding: "binary" } as const;

@@ -8,13 +8,12 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { child as childHome, listen } from "../../core/faults/guard.ts";
-import { FileDamage, LmdbFile } from "./lmdb-file.ts";
+import { DATA_FILE, FileDamage, LmdbFile } from "./lmdb-file.ts";
 import { type StoreFinding, walkStore } from "./store-walk.ts";
 import { readFrames, type WalkedRow, type WalkOrder, type WalkReport } from "./walk-frames.ts";
 
 /** Walked in the calling thread: 16 MiB take some 15 ms, a process 60 ms to begin with. */
 const BYTES_MAX_HERE = 16 * 1024 * 1024;
-const DATA_FILE = "data.mdb";
 const PROCESS_FILE = fileURLToPath(new URL("./store-walk-process.js", import.meta.url));
 
 type Findings = Pick<WalkReport, "findings" | "findingCount">;

@@ -7,11 +7,10 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { COMPACTED_BYTES_MAX, COMPACTION_FREE_BYTES_MIN } from "../../core/config/pack-limits.ts";
 import { type KeyValueStore, type StoreEntry, StoreError } from "./key-value-store.ts";
-import { LOCK_FILE } from "./lmdb-file.ts";
+import { DATA_FILE, LOCK_FILE } from "./lmdb-file.ts";
 import { type LmdbStoreOptions, openLmdbStore, type SealedStore } from "./lmdb-store.ts";
 import { DamagedValueError } from "./value-seal.ts";
 
-const DATA_FILE = "data.mdb";
 /** Within the folder of the store. */
 const COPY_FOLDER = "compacted";
 const ROWS_PER_COMMIT = 2_000;

@@ -8,12 +8,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { open } from "lmdb";
 import { background, task } from "../../core/faults/guard.ts";
 import { systemClock } from "../platform/clock.ts";
-import { LmdbFile, LOCK_FILE, type Snapshot } from "./lmdb-file.ts";
+import { DATA_FILE, LmdbFile, LOCK_FILE, META_PAGES, type Snapshot } from "./lmdb-file.ts";
 import { openLmdbStore } from "./lmdb-store.ts";
 import { SEALED_KEY, SEALED_TABLE, SEALED_VALUE } from "./value-seal.ts";
 
-const DATA_FILE = "data.mdb";
-const META_PAGES = 2;
 const STEP_BYTES = 1024 * 1024;
 /** A commit may come between the look at the first pages and the transaction: then it is tried again. */
 const TRIES_MAX = 1_000;

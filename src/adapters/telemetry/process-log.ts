@@ -16,6 +16,7 @@ import {
   type LogLevel,
   logOf,
 } from "../../core/telemetry/log-event.ts";
+import { PLACEHOLDER } from "../../core/text/secret.ts";
 import { SECOND_MS } from "../../core/time/durations.ts";
 import { waitBlocking } from "../platform/blocking-wait.ts";
 
@@ -26,7 +27,6 @@ const FULL_WAITS_MAX = 10;
 
 // What is known to be a secret is a Secret (core/text/secret.ts) and never comes here.
 
-const PLACEHOLDER = "(secret)";
 const MASKS: ReadonlyArray<readonly [what: RegExp, replacement: string]> = [
   [/(\b[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@"']{1,2048}@/gi, `$1${PLACEHOLDER}@`],
   [/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${PLACEHOLDER}`],

@@ -6,9 +6,9 @@ import type { AttemptOutcome } from "../../domain/delivery/delivery.ts";
 import type { WebhookTarget } from "../../domain/webhooks/outbound-messages.ts";
 import type { EventTransforms } from "../../domain/webhooks/transform.ts";
 import type { OutboundAnswer, OutboundHttp } from "../http-client/outbound-http.ts";
+import { ERROR_CHARACTERS_MAX } from "../http-client/outbound-http.ts";
 import { signatures, signingKey } from "./webhook-signature.ts";
 
-const ERROR_CHARACTERS_MAX = 300;
 const GONE = 410;
 
 export interface WebhookSenderDependencies {

@@ -5,6 +5,7 @@ import { ownMember, setMember } from "../../core/collections/own-member.ts";
 import { OBJECT_BODY_BYTES_MAX } from "../../core/config/body-limits.ts";
 import { BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import type { Endpoint, MediaBody } from "../endpoint.ts";
+import { JSON_TYPE } from "../error-answer.ts";
 import { errorCodesOf } from "../error-codes.ts";
 import { otlpDialect } from "../otlp-answer.ts";
 import { errorTypeOf } from "../prometheus/prometheus-envelope.ts";
@@ -13,8 +14,6 @@ import { ERROR, PROBLEM } from "../shapes/error.ts";
 import { PROMETHEUS_FAILURE } from "../shapes/prometheus-answers.ts";
 import { RPC_STATUS } from "../shapes/telemetry.ts";
 import type { JsonObject, SchemaCollector } from "./json-schema.ts";
-
-const JSON_TYPE = "application/json";
 
 /** The operation; named schemas go to the collector. */
 export function operationOf(endpoint: Endpoint, tag: string, schemas: SchemaCollector): JsonObject {

@@ -31,7 +31,7 @@ import { BacktestError, type BacktestOptionsGiven } from "./backtest-options.ts"
 const FILE_TENANT = "default";
 
 /** Service of a table, which names none. */
-const TABLE_SERVICE = "file";
+export const TABLE_SERVICE = "file";
 
 /** A header is looked for in so much. */
 const HEADER_BYTES_MAX = 65_536;

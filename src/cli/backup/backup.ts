@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { ownMember } from "../../core/collections/own-member.ts";
+import { MIB } from "../../core/config/byte-units.ts";
 import { CommandError, EXIT } from "../../server/exit-code.ts";
 import { writeError, writeLine } from "../../server/terminal.ts";
 import { ask, connectTo, type Environment, type ServerConnection } from "../client/server-connection.ts";
@@ -9,7 +10,6 @@ import { writeJson } from "../client/table-text.ts";
 import type { CommandArguments } from "../command-arguments.ts";
 
 const LOOK_MS = 250;
-const MIB = 1024 * 1024;
 const PATH = "/api/v1/backup";
 
 interface Running {

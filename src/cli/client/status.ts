@@ -1,4 +1,6 @@
 // `vedette status`: how a running server is, in a few lines; exit code 1 where a part of it is not in order.
+
+import { GIB } from "../../core/config/byte-units.ts";
 import { EXIT } from "../../server/exit-code.ts";
 import { writeLine } from "../../server/terminal.ts";
 import type { CommandArguments } from "../command-arguments.ts";
@@ -21,7 +23,6 @@ interface Readiness {
 }
 
 const GOOD_STATES: ReadonlySet<string> = new Set(["ok", "idle", "disabled", "closed", "listening"]);
-const GIB = 1024 ** 3;
 
 /** Asks and shows; resolves with the exit code. */
 export async function runStatus(input: CommandArguments, environment: Environment): Promise<number> {

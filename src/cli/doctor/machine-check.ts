@@ -4,13 +4,13 @@ import { availableParallelism, totalmem } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { loadUwsLibrary } from "../../adapters/http/uws/uws-library.ts";
 import { holderOf } from "../../adapters/log/folder-lock.ts";
+import { GIB } from "../../core/config/byte-units.ts";
 import type { Config } from "../../core/config/load-config.ts";
 import { EXIT } from "../../server/exit-code.ts";
 import { writeLine } from "../../server/terminal.ts";
 import { writeJson } from "../client/table-text.ts";
 import { finding, type MachineFinding, portFindings } from "./port-check.ts";
 
-const GIB = 1024 ** 3;
 /** Less does not hold a day of 10,000 samples a second and what is being compacted. */
 const FREE_GIB_MIN = 5;
 /** A small server with its heap, its kernel memory and the page cache of its stores. */

@@ -5,14 +5,13 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../adapters/platform/clock.ts";
 import { IMPORT_FILE_SAMPLES_MAX } from "../../core/config/limits.ts";
-import { writeError, writeLine, writeText } from "../../server/terminal.ts";
+import { CLEAR_LINE, writeError, writeLine, writeText } from "../../server/terminal.ts";
 import { type HistoryFile, readHistoryFile } from "./history-file.ts";
 import { ImportError, type ImportOptions, readImportOptions } from "./import-options.ts";
 import { importRequests } from "./import-requests.ts";
 import { ImportSender } from "./import-sender.ts";
 
 const BAR_CELLS = 30;
-const CLEAR_LINE = "\r\x1b[2K";
 
 const PROBLEMS_SHOWN = 10;
 

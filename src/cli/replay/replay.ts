@@ -13,6 +13,8 @@ import type { BacktestSeries } from "../../domain/backtest/history.ts";
 import { type ReplayedRows, replayRun } from "../../domain/backtest/replay-run.ts";
 import { TimeZoneHours } from "../../domain/detection/seasonal/time-zone-hours.ts";
 import { flagsOfRecord } from "../../domain/series/classification.ts";
+import { CLEAR_LINE } from "../../server/terminal.ts";
+import { TABLE_SERVICE } from "../backtest/backtest-file.ts";
 import { FILE_FACTS, type FileEnvironment, fileEnvironment } from "../file-environment.ts";
 import { type CsvRow, CsvRows, type LateRows } from "./csv-rows.ts";
 import { type ReplayFile, replayFiles } from "./replay-files.ts";
@@ -20,16 +22,12 @@ import { ReplayError, type ReplayOptions, readReplayOptions } from "./replay-opt
 
 const TENANT = "default";
 
-/** Service of a table, which names none. */
-const TABLE_SERVICE = "file";
-
 const HEADER = "timestamp,score,alert,page\n";
 
 /** Rows without timestamps begin with a Monday. */
 const BARE_START_MS = Date.UTC(1970, 0, 5);
 const CHUNK_CHARACTERS = 65_536;
 const PROGRESS_ROWS = 10_000;
-const CLEAR_LINE = "\r\x1b[2K";
 
 /** Runs a replay; resolves with the exit code: 0 all done, 1 not. Scores go to files or standard output, everything else to standard error. */
 export async function runReplay(args: readonly string[], config: () => Config): Promise<number> {

@@ -1,5 +1,6 @@
 // What threads are given of the configuration: slices under the names of load-config.ts, without secrets, and their units and names in the code, made once.
 import { DAY_MS, HOUR_MS } from "../time/durations.ts";
+import { GIB } from "./byte-units.ts";
 import type { Config } from "./load-config.ts";
 
 const DETECTION_SETTINGS = [
@@ -49,8 +50,6 @@ const COORDINATOR_SETTINGS = [
   "INGEST_AUTH",
   "RULES_TENANT",
 ] as const satisfies readonly (keyof Config)[];
-
-const GIB = 1024 ** 3;
 
 type DetectionSlice = Pick<Config, (typeof DETECTION_SETTINGS)[number]>;
 export type EngineSlice = Pick<Config, (typeof ENGINE_SETTINGS)[number]>;

@@ -2,7 +2,7 @@
 
 /** Mask in place of a secret value; sent back by a client it means: unchanged. */
 export const HIDDEN = "***";
-const PLACEHOLDER = "(secret)";
+export const PLACEHOLDER = "(secret)";
 
 /** A password, key or token. Text, JSON and inspection of it give a placeholder; only `reveal` gives the value. */
 export class Secret {

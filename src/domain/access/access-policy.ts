@@ -61,7 +61,7 @@ const NOT_LOCAL = unauthorized(
 const SHOWN_MAX = 60;
 /** Ports of a Host that names none. */
 const HTTP_PORT = 80;
-const HTTPS_PORT = 443;
+export const HTTPS_PORT = 443;
 const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]|::1)$/i;
 
 /** Whether a request had no credential. Tokens with that subject are refused. */

@@ -4,7 +4,7 @@
 import { DAY_MS, MINUTE_MS } from "../../core/time/durations.ts";
 import { isTimeZone, offsetMs } from "../calendar/time-zone.ts";
 
-const DAY_MINUTES = 1440;
+export const DAY_MINUTES = 1440;
 const DURATION_MINUTES_MAX = 7 * DAY_MINUTES;
 /** A day of each weekday begins within them. */
 const DAYS_AHEAD = 9;

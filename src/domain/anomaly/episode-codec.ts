@@ -8,7 +8,7 @@ import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
 import { identityName } from "../series/stream-identity.ts";
-import { readVerdict, readWord, sentenceOf, writeVerdict, writeWord } from "./verdict-codec.ts";
+import { readVerdict, readWord, sentenceOf, TEXT_BYTES_MAX, writeVerdict, writeWord } from "./verdict-codec.ts";
 
 const VERSION = 1;
 const BRACE = 0x7b;
@@ -16,7 +16,6 @@ const BRACE = 0x7b;
 const HAS_EXPLANATION = 1;
 const HAS_LEVEL = 2;
 const ID_BYTES = 16;
-const TEXT_BYTES_MAX = 2 ** 24;
 const TRANSITIONS = ["open", "update", "close", "end"] as const;
 const DAMAGE = "a frame of an episode is damaged";
 

@@ -7,7 +7,8 @@ import { explain, type Gate, type Verdict, type VerdictBaseline } from "../detec
 
 const FORM_JSON = 0;
 const FORM_RECORD = 1;
-const TEXT_BYTES_MAX = 2 ** 24;
+/** Size of a stored text, at most: what is longer is none. */
+export const TEXT_BYTES_MAX = 2 ** 24;
 
 /** Words that take a byte: the number of each is part of the formats that use them, so new ones come at the end, up to 127 in all. */
 const WORDS = [

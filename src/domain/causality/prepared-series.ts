@@ -3,6 +3,7 @@
 import { DAY_MS, HOUR_MS } from "../../core/time/durations.ts";
 import { MAD_TO_SD, median } from "../detection/robust.ts";
 import { unitRootTest } from "../forecast/autocorrelation.ts";
+import { UNIT_ROOT_LAGS } from "../forecast/forecast.ts";
 import { mean } from "../forecast/forecast-method.ts";
 import { leastSquares } from "../forecast/linear-system.ts";
 import { fTail } from "./probability-tails.ts";
@@ -22,7 +23,6 @@ const HOURLY_P_MAX = 1e-6;
 const CLIP_SD = 5;
 /** A series whose unit root is not refuted at this level is differenced. */
 const UNIT_ROOT_P_MAX = 0.0001;
-const UNIT_ROOT_LAGS = 4;
 
 /** Without its line and daily waves, clipped, differenced where it wanders, standardised; undefined for a series that is then constant. */
 export function preparedSeries(values: Float64Array, options: PreparationOptions): Float64Array | undefined {

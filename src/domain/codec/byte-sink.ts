@@ -1,14 +1,12 @@
 /** A buffer that grows as it is written: one a writer keeps and uses again, so that a state of megabytes makes no garbage but its copy. */
 
 import { ShortCopies } from "../../core/collections/short-copies.ts";
-import { writeVarint } from "./varint.ts";
+import { VARINT_BYTES_MAX, writeVarint } from "./varint.ts";
 
 const encoder = new TextEncoder();
 const FIRST_BYTES = 64 * 1024;
-/** Longest varint of an integer up to 2^53. */
-const VARINT_BYTES_MAX = 8;
 /** Longer ones are copied by the system. */
-const COPIED_BYTES_MAX = 64;
+export const COPIED_BYTES_MAX = 64;
 
 /** Encoding that `text` writes, for a text that is written again and again. */
 export function encodeText(value: string): Uint8Array {

@@ -11,7 +11,15 @@
 import { CR_CHUNK, CR_CHUNK_BYTES, CR_FIRST_TIME, CR_LAST_TIME, CR_STREAM } from "../../core/layout/chunk-record.ts";
 import { WC_BLOCK, WC_CHUNK_BYTES, WC_COUNT, WC_END, WC_ROOM, WC_STATE_BYTES, WC_STREAMS } from "../../core/layout/waiting-chunks.ts";
 import type { BlockChunk, BlockEncoder } from "./chunk-block.ts";
-import { CHUNK_OVERHEAD_BYTES, chunkBlockBytes, compareStreams, encodeChunkBlock, STREAM_ID_BYTES } from "./chunk-block.ts";
+import {
+  CHUNK_OVERHEAD_BYTES,
+  CHUNK_WORD,
+  chunkBlockBytes,
+  compareStreams,
+  encodeChunkBlock,
+  LENGTH_WORD,
+  STREAM_ID_BYTES,
+} from "./chunk-block.ts";
 
 const VERSION = 2;
 const STATE_HEADER_BYTES = 8;
@@ -21,8 +29,6 @@ const FIRST_BUFFER_BYTES = 4096;
 const PENDING_BYTES_MAX = 64 * 1024 * 1024;
 /** More records than can wait: 2^21 x 52 bytes. A stream's first word times this, plus a record's number, is an exact double. */
 const RECORDS_END = 2 ** 21;
-const CHUNK_WORD = CR_CHUNK / 4;
-const LENGTH_WORD = CR_CHUNK_BYTES / 4;
 
 const orderArrays = (count: number) => [new Uint32Array(count), new Float64Array(count), new Uint32Array(count)] as const;
 let [orderPlaces, orderKeys, ordered] = orderArrays(1024);

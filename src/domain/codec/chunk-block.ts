@@ -45,8 +45,8 @@ export const CHUNK_OVERHEAD_BYTES = 22;
 
 // Of a record, in words.
 const STREAM_WORD = CR_STREAM / 4;
-const LENGTH_WORD = CR_CHUNK_BYTES / 4;
-const CHUNK_WORD = CR_CHUNK / 4;
+export const LENGTH_WORD = CR_CHUNK_BYTES / 4;
+export const CHUNK_WORD = CR_CHUNK / 4;
 
 /** One chunk of a block. */
 export interface BlockChunk {

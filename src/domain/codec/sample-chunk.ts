@@ -27,7 +27,7 @@ import {
   GAP_NONE,
   GAP_STEP,
 } from "../../core/layout/chunk-form.ts";
-import { COLUMN_BYTES_MAX, COLUMN_SAMPLES_MAX, decodeColumn, encodeColumn } from "./sample-column.ts";
+import { COLUMN_BYTES_MAX, COLUMN_SAMPLES_MAX, decodeColumn, encodeColumn, INTEGER_END } from "./sample-column.ts";
 import { type ByteCursor, readVarint, unzigzag, writeVarint, zigzag } from "./varint.ts";
 
 /** Most samples in one chunk. */
@@ -37,7 +37,6 @@ export const CHUNK_BYTES_MAX = 19 + 2 * COLUMN_BYTES_MAX;
 
 const PLAIN_BYTES_MAX = 1 + 2 * COLUMN_BYTES_MAX;
 const FORM_HEADER_BYTES = 2;
-const INTEGER_END = 2 ** 51;
 const NUMBER_BYTES = 8;
 /** By form; others are of later versions. */
 const MEANINGS: ReadonlyMap<number, ChunkMeaning> = new Map([

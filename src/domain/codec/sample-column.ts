@@ -32,7 +32,7 @@ const MODE_MAX = 63;
 const SCALE_MAX = 6;
 const POWERS = Float64Array.of(1, 10, 100, 1e3, 1e4, 1e5, 1e6);
 /** Integers are smaller than this, so that first differences stay within 2^52 and every sum below is exact. */
-const INTEGER_END = 2 ** 51;
+export const INTEGER_END = 2 ** 51;
 /** Second differences are tried only where they stay within 2^52. */
 const DIFFERENCE_MAX = 2 ** 50;
 /** Bits that one more difference costs in its header varint: about three bytes. */

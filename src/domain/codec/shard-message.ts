@@ -3,6 +3,9 @@
 // A section, in the log and in the rings between engines, is a list of {partition u32, bytes u32, payload padded to 8}; its kind is that of its messages.
 import type { ByteSink } from "./byte-sink.ts";
 
+/** A message of spans or logs leaves at this size: with one more and its texts, at most 6 KiB, it is still below MESSAGE_BYTES_MAX. */
+export const MESSAGE_BYTES_FULL = 8 * 1024;
+
 /** Largest payload: with its header it fits a frame between engines several times. */
 export const MESSAGE_BYTES_MAX = 16 * 1024;
 const MESSAGE_HEADER_BYTES = 8;

@@ -4,7 +4,7 @@
  */
 
 /** Longest varint that is written or accepted: 8 bytes carry 56 bits. */
-const VARINT_BYTES_MAX = 8;
+export const VARINT_BYTES_MAX = 8;
 /** Largest number that is left to 32-bit arithmetic: a double's remainder and division cost ten times as much. */
 const INT31_MAX = 0x7fffffff;
 const INT28_BITS = 28;

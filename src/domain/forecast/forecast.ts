@@ -13,6 +13,7 @@ import { unitRootTest } from "./autocorrelation.ts";
 import { type ForecastMethod, type ForecastTask, mean } from "./forecast-method.ts";
 import { holtWinters } from "./holt-winters.ts";
 import { lagRegression } from "./lag-regression.ts";
+import { CYCLES_MIN } from "./seasonal-adjustment.ts";
 import { adjusted, dampedTrend, theta } from "./smoothing-methods.ts";
 import { temperedHistory } from "./tempered-history.ts";
 
@@ -38,7 +39,7 @@ const ORDERS = [
   [2, 1],
 ] as const;
 const EVALUATIONS_MAX = 70;
-const UNIT_ROOT_LAGS = 4;
+export const UNIT_ROOT_LAGS = 4;
 const UNIT_ROOT_P_MAX = 0.05;
 
 const CYCLES = 4;
@@ -86,8 +87,6 @@ export const FORECAST_VALUES_MIN = 24;
 const ORIGINS_MAX = 6;
 /** Methods that are combined by `auto`, weighed by 1 / error^2 (chosen on half of the M4 series, confirmed on the other half; ADR 104). */
 const COMBINED_MAX = 3;
-/** Cycles of a season that must be there for it to count. */
-const CYCLES_MIN = 2;
 /** A trial foretells a third of the values at most: more would leave too little to learn from. */
 const TRIAL_SHARE = 1 / 3;
 

@@ -11,7 +11,7 @@ export interface SeasonalAdjustment {
 /** A cycle weighs so much of the one after it. */
 const CYCLE_WEIGHT = 0.8;
 /** A period takes part when so many of its cycles are there. */
-const CYCLES_MIN = 2;
+export const CYCLES_MIN = 2;
 
 /** Additive adjustment for those of the periods that have cycles enough. */
 export function seasonalAdjustment(values: Float64Array, periods: readonly number[]): SeasonalAdjustment {

@@ -5,6 +5,7 @@
  */
 import { isObject } from "../../core/collections/own-member.ts";
 import { BUCKETS_MAX, type Distribution, EMPTY_DISTRIBUTION, type ExponentialBuckets } from "../distribution/distribution.ts";
+import { SCHEMA_MAX, SCHEMA_MIN } from "../remote-write/native-histogram.ts";
 import { numberOfJson } from "./history-samples.ts";
 
 /** Values in (lower, upper], or with other ends where `sides` says so: it matters only to the zero bucket, which holds both its ends. */
@@ -29,8 +30,6 @@ interface GridBucket {
 }
 
 const BOTH_ENDS = 3;
-const SCHEMA_MIN = -4;
-const SCHEMA_MAX = 8;
 /** Rounding of a bucket's number: bounds are doubles, so 1e-10 at the finest schema. */
 const ROUNDING = 1e-6;
 

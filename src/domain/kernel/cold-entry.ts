@@ -4,7 +4,7 @@ import type { ByteSink } from "../codec/byte-sink.ts";
 import type { ByteCursor } from "../codec/varint.ts";
 
 const HEADER_BYTES = 8;
-const HASH_BYTES = 16;
+export const HASH_BYTES = 16;
 const IDENTITY_AT = HEADER_BYTES + HASH_BYTES + 4;
 
 /** An entry; all arrays are views. */

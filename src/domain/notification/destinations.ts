@@ -1,10 +1,11 @@
 // Where channels lead: destinations that the operator has configured, each for the tenants that it names. URLs and keys are secrets and not here; a
 // destination is known by notifier, tenant of its configuration and name.
+
+import { DEFAULT_TENANT } from "../access/access-policy.ts";
 import { type Channel, channelText, type Notifier } from "./channel.ts";
 
 /** Tenant of a destination that every tenant may use. */
 const EVERY_TENANT = "*";
-const DEFAULT_TENANT = "default";
 
 /** Configuration of one notifier. */
 interface NotifierSettings {

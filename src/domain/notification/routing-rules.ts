@@ -1,12 +1,12 @@
 // The rules of one tenant as they are asked: its own in their order, then the catch-all.
 import { ROUTING_CATCH_ALL_PRIORITY } from "../../core/config/notification-limits.ts";
+import { DEFAULT_TENANT } from "../access/access-policy.ts";
 import { channelText, parseChannel } from "./channel.ts";
 import { type DestinationSettings, defaultChannels, resolveChannel } from "./destinations.ts";
 import type { RoutingRule } from "./routing-rule.ts";
 
 /** Id of each tenant's catch-all. */
 export const CATCH_ALL_ID = "catch-all";
-const DEFAULT_TENANT = "default";
 
 /** Edit of a tenant's catch-all; null where it is as it came. */
 export interface CatchAllEdit {

@@ -29,13 +29,11 @@ import {
 import { BUCKETS_MAX, temporalityProblem } from "./otlp-limits.ts";
 import { identityAttributes } from "./otlp-source.ts";
 import type { AttributeMap } from "./protobuf-attributes.ts";
+import { CUMULATIVE, DELTA, NO_RECORDED_VALUE } from "./protobuf-metrics.ts";
 
 /** Names of the levels of a request of metrics. */
 export const METRIC_NAMES: RequestNames = { resources: "resourceMetrics", scopes: "scopeMetrics", items: "metrics" };
 const TEMPORALITIES = ["UNSPECIFIED", "DELTA", "CUMULATIVE"] as const;
-const DELTA = 1;
-const CUMULATIVE = 2;
-const NO_RECORDED_VALUE = 1;
 const KINDS = ["gauge", "sum", "histogram", "exponentialHistogram", "summary"] as const;
 /** Members of a metric that hold its points. */
 export const METRIC_KINDS: ReadonlySet<string> = new Set(KINDS);

@@ -23,9 +23,9 @@ const FIELD_HISTOGRAM = 9;
 const FIELD_EXPONENTIAL = 10;
 const FIELD_SUMMARY = 11;
 const DATA_FIELDS: ReadonlySet<number> = new Set([FIELD_GAUGE, FIELD_SUM, FIELD_HISTOGRAM, FIELD_EXPONENTIAL, FIELD_SUMMARY]);
-const DELTA = 1;
-const CUMULATIVE = 2;
-const NO_RECORDED_VALUE = 1;
+export const DELTA = 1;
+export const CUMULATIVE = 2;
+export const NO_RECORDED_VALUE = 1;
 
 /** Metrics without an item that are passed before the caller may look up: 0.1 ms. */
 const SILENT_METRICS_MAX = 128;

@@ -1,5 +1,6 @@
 // Mapped services by number, and the pillar values that each counts for. All in typed arrays: at 100,000 services objects and texts were four fifths of the
 // coordinator's heap, and it is their number that a full collection takes its time for (ADR 37, 54).
+import { FNV_PRIME } from "../trace/operation-hash.ts";
 
 const CAPACITY_FIRST = 1_024;
 const KEY_UNITS_FIRST = 32 * CAPACITY_FIRST;
@@ -8,7 +9,6 @@ const SLOTS_PER_MEMBER = 2;
 const NONE = -1;
 /** 32-bit FNV-1a, over code units (Fowler, Noll, Vo). */
 const FNV_BASIS = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
 
 /** Members are numbered from 0 in the order in which they are entered; none goes. */
 export class MemberTable {

@@ -34,8 +34,8 @@ export interface PredictedAnomaly {
 
 const CONFIDENCE_MIN = 0.3;
 const CONFIDENCE_SURE = 0.5;
-const PREDICTIONS_MAX = 10;
-const LEVEL = 0.95;
+export const PREDICTIONS_MAX = 10;
+export const LEVEL = 0.95;
 /** Least spread, as a share of the median's magnitude: a flat metric does not leave its band by a rounding. */
 const SPREAD_MIN = 1e-3;
 

@@ -1,6 +1,6 @@
 // Metrics that get worse slowly: a trend that no single value shows, by medians of steps, tested against chance, relative to the metric's own size.
 import { MAD_TO_SD, median, robustStatistics } from "../detection/robust.ts";
-import { seasonalAdjustment } from "../forecast/seasonal-adjustment.ts";
+import { CYCLES_MIN, seasonalAdjustment } from "../forecast/seasonal-adjustment.ts";
 import { senSlope, TREND_POINTS_MAX, trendTest } from "../saturation/trend.ts";
 
 export interface DegradationTrend {
@@ -17,7 +17,6 @@ export interface DegradationTrend {
   readonly confidence: number;
 }
 
-const CYCLES_MIN = 2;
 const P_MAX = 0.01;
 const POINTS_MIN = 8;
 const BAND_SD = 3;

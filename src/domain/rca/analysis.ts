@@ -4,12 +4,13 @@
 // first symptom is what departed first; the impact are those that call the cause and show symptoms. Latency and errors alone are symptoms: where nothing
 // else speaks, or nothing more than on a usual day, the answer is that there is not enough evidence, with what was looked at.
 
-import { categoryOf, type RootCauseCategory } from "./category.ts";
+import { STALE_METRIC } from "../detection/service/stale-finding.ts";
+import { categoryOf, FELT_MIN, type RootCauseCategory } from "./category.ts";
 import type { IncidentEvidence, SeriesEvidence } from "./evidence.ts";
 import { type EvidenceItem, evidenceItems, evidenceNumbers, leadingSeries } from "./evidence-items.ts";
 import { affectedOf, type Impact, impactOf } from "./impact.ts";
 import { meaningOf, RESOURCE_KINDS, SYMPTOM_MIN } from "./metric-kind.ts";
-import { type RankedService, type Ranking, rankServices, STALE_METRIC } from "./ranking.ts";
+import { type RankedService, type Ranking, rankServices } from "./ranking.ts";
 import { factsOf } from "./series-facts.ts";
 import { type IncidentSignature, signatureOf } from "./signature.ts";
 
@@ -19,7 +20,6 @@ const CANDIDATES_MAX = 10;
 const TAIL_SHARE_MAX = 0.1;
 /** Spreads above what is usual that a cause of its own must show at least, in a resource or as its callers feel it. */
 const RESOURCE_MIN = 1.5;
-const FELT_MIN = 3;
 /** A first candidate that only metrics speak for has such a score at least: what the largest of a usual day has. */
 const SCORE_MIN = 0.7;
 /** Where fewer windows before are known their largest says little of a usual day, and somebody asks because a value was unusual: half as much again is asked. */

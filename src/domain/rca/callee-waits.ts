@@ -1,9 +1,8 @@
 // How much of what a service has become slower by is the wait for those that it calls, as spans tell it. Its latency, and what fills while it waits (connections, threads,
 // work queues), are symptoms of theirs by that share.
 import type { IncidentEvidence } from "./evidence.ts";
+import { SPANS_MIN } from "./span-findings.ts";
 
-/** Calls and spans of a window below which nothing is learned of it. */
-const SPANS_MIN = 3;
 /** Growth in ms of a request that is nothing, and as a share of what a request took. */
 const GROWTH_MS_MIN = 1;
 const GROWTH_SHARE_MIN = 0.5;

@@ -10,7 +10,7 @@ export type RootCauseCategory = "infrastructure" | "application" | "external" | 
 
 /** A resource that departs so far, and is felt so much, is short. */
 const SHORT_MIN = 3;
-const FELT_MIN = 3;
+export const FELT_MIN = 3;
 /** A machine whose own metrics depart so far is behind what runs on it. */
 const HOST_MIN = 6;
 const SLOW_SHARE_MIN = 0.5;

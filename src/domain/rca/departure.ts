@@ -5,22 +5,19 @@
 // has a level and no change, a noisy series a change and no level. About 1 us for 120 values.
 import { SD_MIN, SD_RELATIVE_MIN } from "../../core/layout/sd-floors.ts";
 import type { Departure } from "./evidence.ts";
-import { medianShift, PAST_VALUES_MIN } from "./median-shift.ts";
+import { medianShift, PAST_VALUES_MIN, USUAL_SPREAD, Z_OF_CONSTANT } from "./median-shift.ts";
 
 /** Fewer windows say nothing of what is usual. */
 const WINDOWS_MIN = 6;
 /** Least spread, usual peak and usual spread of ln(1 + |z|): of normal values in windows of five it is .85 with a spread of .2. */
 const SPREAD_MIN = 0.15;
 const USUAL_PEAK = 0.85;
-const USUAL_SPREAD = 0.3;
 /** Windows of so many values are looked at by pairs of neighbours. */
 const PAIRS_WIDTH_MIN = 8;
 /** Of a series that never changed nothing is known of what it usually does. */
 const USUAL_SCALE = { mean: USUAL_PEAK, spread: USUAL_SPREAD };
 /** A deviation beyond so many standard deviations says no more. */
 const Z_MAX = 100;
-/** Standard deviations by which a value that leaves a constant is away. */
-const Z_OF_CONSTANT = 20;
 
 /** Peaks of the windows at hand, so that a series makes no arrays of its own for them. */
 const WINDOWS_HELD = 64;

@@ -40,7 +40,8 @@ const JOIN_MS = 90_000;
 const EXPLAINED_MS = 5 * 60_000;
 /** So many services whose one metric jumps the same way within so long have one cause; two may be a chance, as names of metrics are everybody's. */
 const JUMP_MS = 10_000;
-const JUMP_SERVICES_MIN = 3;
+/** So many services make a jump of one metric one event; two may be a chance. */
+export const JUMP_SERVICES_MIN = 3;
 /** Attributes that name a machine; of an address the host counts. */
 const NODE_NAMES = [...INSTANCE_NAMES, "node", "host", "k8s.node.name"] as const;
 const PORT = /:\d{1,5}$/;

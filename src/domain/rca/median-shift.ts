@@ -14,14 +14,14 @@ const PAST_WINDOWS = 12;
 const THREES_MIN = 36;
 /** Shift and spread of ln(1 + |z|) that medians of a few values have by chance, somewhat more than of normal ones. */
 const USUAL_SHIFT = 0.5;
-const USUAL_SPREAD = 0.3;
+export const USUAL_SPREAD = 0.3;
 /** |z| whose ln(1 + |z|) is below the usual shift, so that its novelty is 0 without a logarithm: half of all that is looked at. */
 const USUAL_Z = 0.648;
 /** From here on a series has departed. */
 const DEPARTED_MIN = 5;
 const SHIFT_SD_RELATIVE_MIN = 5e-3;
 /** Standard deviations by which a value that leaves a constant is away. */
-const Z_OF_CONSTANT = 20;
+export const Z_OF_CONSTANT = 20;
 const SHIFT_MAX = 100;
 
 /** Numbers at hand, so that a series makes no arrays of its own for them. */

@@ -1,21 +1,20 @@
 // Candidates for the cause of an incident, by service. Each source is measured by what it usually reaches without an incident, so that a source that is
 // loud by nature does not drown one that is not: ln(1 + x^2) of x = strength / usual strength, and the sum over the sources.
 import { median } from "../detection/robust.ts";
+import { STALE_METRIC } from "../detection/service/stale-finding.ts";
 import { callersOf, joinedWith } from "../topology/reach.ts";
 import type { ChangeEvidence, IncidentEvidence } from "./evidence.ts";
 import { type LineFinding, lineFindings } from "./line-findings.ts";
 import { SYMPTOM_MIN } from "./metric-kind.ts";
 import { withPeers } from "./peers.ts";
 import { factsOf } from "./series-facts.ts";
-import { type MetricsView, metricsView, type ServiceMetrics } from "./service-metrics.ts";
+import { FELT_BY_CALLERS, type MetricsView, metricsView, type ServiceMetrics } from "./service-metrics.ts";
 import { type NodeTie, nodeTies } from "./shared-nodes.ts";
 import { type SpanFinding, slowOperations, spanFindings } from "./span-findings.ts";
 
 /** Strengths, in standard deviations, that a line or a span reaches without an incident among some hundreds of others. */
 const USUAL_STRENGTH_MIN = 4;
 const USUAL_STRENGTH_MARGIN = 0.5;
-/** Metric of a service that has fallen silent. */
-export const STALE_METRIC = "service.stale";
 /** Strengths of a service that fell silent, a resource near its end, a change just before, in the same measure. */
 const SILENCE = 3;
 const SATURATION = 2;
@@ -34,8 +33,6 @@ const SURGE_SHIFT_MIN = 3;
 const SURGE_TIMES_MIN = 1.3;
 /** Load at the door outweighs what it does to others by so much of the best of them. */
 const SURGE_OUTWEIGHS = 0.8;
-/** What a service that spans know alone makes its callers feel. */
-const FELT_BY_CALLERS = 0.5;
 
 /** A service, and what speaks for it. */
 export interface RankedService {

@@ -18,7 +18,7 @@ import type { NodeTie } from "./shared-nodes.ts";
 
 /** Weights of the sum, chosen on Online Boutique and held on PetShop (ADR 97). */
 const FELT_ITSELF = 0.5;
-const FELT_BY_CALLERS = 0.5;
+export const FELT_BY_CALLERS = 0.5;
 const EXPLAINED = 0.5;
 /** Parts of what a service shows that are those of others: of the share that it waits, and of the novelty of its own calls for what fills meanwhile. */
 const WAITED = 0.5;

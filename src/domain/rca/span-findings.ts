@@ -6,7 +6,7 @@ import type { CallEvidence, IncidentEvidence, OperationEvidence, OperationWindow
 /** A time varies by this share, whatever the windows before say. */
 const SPREAD_MIN = 0.15;
 /** Spans of a window below which nothing is learned of it. */
-const SPANS_MIN = 3;
+export const SPANS_MIN = 3;
 const WINDOWS_MIN = 4;
 const SPREAD_UNKNOWN = 0.4;
 /** An operation that adds this share to what a request of its service costs counts in full. */

@@ -7,8 +7,8 @@ import { prometheus } from "./generated/metric-messages.ts";
 
 /** Schema of histograms with bounds of their own. */
 const CUSTOM_SCHEMA = -53;
-const SCHEMA_MIN = -4;
-const SCHEMA_MAX = 8;
+export const SCHEMA_MIN = -4;
+export const SCHEMA_MAX = 8;
 /** Buckets from the first to the last of one side: OTLP's SDKs make 160, Prometheus limits targets to some hundreds. */
 export const NATIVE_BUCKETS_MAX = 4096;
 /** Bytes of a message: both sides of NATIVE_BUCKETS_MAX buckets, each a span of its own of at most 18 bytes with a count of at most 10, come to 229,376. */

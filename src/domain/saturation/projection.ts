@@ -14,7 +14,7 @@ const SHORT_SPAN_MINUTES_MIN = 30;
 const LONG_POINTS_MIN = 36;
 const LONG_SPAN_MINUTES_MIN = 240;
 /** The newest value may be so old. */
-const SILENCE_MINUTES_MAX = 15;
+export const SILENCE_MINUTES_MAX = 15;
 const TREND_P_MAX = 0.01;
 /** Deviations of the long curve by which thirds of the last 90 minutes may miss it; where it has none, this share of the way that is left. */
 const AGREEMENT_DEVIATIONS = 2;

@@ -7,7 +7,7 @@ import { atLeast, holds } from "../detection/gates/gate-result.ts";
 import { type Bounds, boundsOf, type DeclaredLimit, kindOfName } from "./bounded-name.ts";
 import { BREACH_HABITS_NUMBERS, BreachHabits, type ShareOf } from "./breach-habits.ts";
 import { HEADROOM_FLOOR, type LevelFinding, levelRule } from "./level-rules.ts";
-import { type ProjectionResult, project } from "./projection.ts";
+import { type ProjectionResult, project, SILENCE_MINUTES_MAX } from "./projection.ts";
 import {
   NOT_A_HABIT,
   type SaturationEvaluation,
@@ -24,7 +24,6 @@ const PERSISTENCE_EVALUATIONS = 2;
 const LEVEL_MINUTES = 5;
 /** Five-minute medians of so long stand behind a verdict. */
 const BASELINE_MINUTES = 720;
-const SILENCE_MINUTES_MAX = 15;
 const TIERS: readonly Tier[] = ["low", "medium", "high"];
 /** Largest and first observed, tier held, level rule held, evaluations in a row. */
 const REST_VALUES = 5;

@@ -1,7 +1,7 @@
 // Writes blocks of spans; their form is in span-block.ts.
 import { NumberTable } from "../../core/collections/number-table.ts";
 import { NO_SPAN_TEXT } from "../../core/layout/span-row.ts";
-import { ByteSink } from "../codec/byte-sink.ts";
+import { ByteSink, COPIED_BYTES_MAX } from "../codec/byte-sink.ts";
 import { writeVarint } from "../codec/varint.ts";
 import type { ServiceName } from "../window/window-message.ts";
 import {
@@ -48,9 +48,6 @@ export interface AttributeWords {
 
 /** Twice the texts that a block remembers; those beyond are written each time. A full block of attributes that differ has some 600. */
 const KNOWN_PLACES = 1024;
-
-/** Longer ones are copied by the system. */
-const COPIED_BYTES_MAX = 64;
 
 /** A block in the making; used again for the next. */
 export class SpanBlockWriter {

@@ -19,7 +19,7 @@ const KEY_BYTES = KEYS.map((key) => Buffer.from(key));
 const NAME_CHARACTERS_MAX = 255;
 /** Tag of the key in a KeyValue message. */
 const KEY_TAG = 0x0a;
-const KIND_CLIENT = 3;
+export const KIND_CLIENT = 3;
 const KIND_PRODUCER = 4;
 
 /** An attribute that says something of whom a span calls. */

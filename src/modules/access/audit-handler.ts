@@ -6,11 +6,10 @@ import { RECORDS_SCANNED_MAX } from "../../core/config/limits.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";
+import { ROWS_PER_READ } from "../state/scan.ts";
 import { tenantTimeBound, tenantTimeKey } from "../state/tables.ts";
 import type { AccessContext } from "./access-context.ts";
 import { AUDIT_ENTRY, type AuditEntry } from "./audit-log.ts";
-
-const ROWS_PER_READ = 500;
 
 /** A page of the tenant's rows. */
 export async function listAudit(context: AccessContext, request: QueryRequest<"audit">): Promise<Outcome<unknown>> {

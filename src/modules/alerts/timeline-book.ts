@@ -10,14 +10,13 @@ import { KeyBuilder, KeyReader, prefixEnd } from "../../domain/codec/key.ts";
 import { stored } from "../state/generated/stored-rows.ts";
 import { checkRowVersion } from "../state/stored-json.ts";
 import { type MessageCodec, readStoredMessage, storedMessage, storedText } from "../state/stored-message.ts";
-import { idBytes } from "../state/tables.ts";
+import { idBytes, TIME_BYTES } from "../state/tables.ts";
 
 const TABLE = "timeline";
 const VERSION = 1;
 const DAMAGE = "a stored line of a timeline is damaged";
 const LINE: MessageCodec = stored.TimelineLine;
 /** Bytes of a key behind the alert: time, rank of the kind, hash. */
-const TIME_BYTES = 8;
 const RANK_BYTES = 2;
 const HASH_DIGITS = 32;
 

@@ -16,11 +16,10 @@ import type { QueryRequest } from "../queries/query-context.ts";
 import type { AnalysisContext } from "./analysis-context.ts";
 import { type RcaReport, unpackSignature } from "./report-row.ts";
 import { suggestedRunbook } from "./report-view.ts";
+import { ADVISED_MIN } from "./root-cause-view.ts";
 import { knows, pastFailures, tooMany, unavailable, unlessGone } from "./topology-handlers.ts";
 
 const MATCHES = 5;
-/** Likeness to an incident from which on what helped in it is advised. */
-const ADVISED_MIN = 0.75;
 /** Time from the anomaly on that is looked at. */
 const LOOK_MS = 5 * 60_000;
 const METRICS_CORRELATED_MAX = 12;

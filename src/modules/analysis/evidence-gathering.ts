@@ -9,6 +9,7 @@ import type { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { TurnGate } from "../../core/fairness/turn-gate.ts";
 import type { EvidenceAnswer, EvidenceQuery, RingValues } from "../../core/protocol/evidence.ts";
 import { MINUTE_MS } from "../../core/time/durations.ts";
+import { STALE_METRIC } from "../../domain/detection/service/stale-finding.ts";
 import type { CallEvidence, ChangeEvidence, IncidentEvidence } from "../../domain/rca/evidence.ts";
 import { namedEdges } from "../../domain/rca/peers.ts";
 import { type ToldName, ToldNames } from "../../domain/rca/series-names.ts";
@@ -28,7 +29,6 @@ import { ToldEvidence } from "./told-evidence.ts";
 const GRAPH_MINUTES = 60;
 /** Minutes of calls before the onset that are compared with those since. */
 const CALL_MINUTES_BEFORE = 15;
-const STALE_METRIC = "service.stale";
 
 export interface EvidencePosition {
   readonly tenant: string;

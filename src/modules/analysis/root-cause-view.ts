@@ -4,7 +4,7 @@ import type { AnalysisBooks } from "./analysis-context.ts";
 import { type RcaReport, unpackSignature } from "./report-row.ts";
 
 /** A resolution is advised where its incident is so similar. */
-const ADVISED_MIN = 0.75;
+export const ADVISED_MIN = 0.75;
 
 /** The object that leaves the server, as the analysis shows it. */
 export function rootCauseView({ analyses }: AnalysisBooks, report: RcaReport | undefined) {

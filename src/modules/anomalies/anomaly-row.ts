@@ -11,12 +11,12 @@
 
 import type { Anomaly, AnomalyFeedback, AnomalyPaging } from "../../domain/anomaly/anomaly.ts";
 import { readPackedVerdict, writePackedVerdict } from "../../domain/anomaly/packed-verdict.ts";
-import { readWord, readWordOf, wordNumber, writeWord } from "../../domain/anomaly/verdict-codec.ts";
+import { readWord, readWordOf, TEXT_BYTES_MAX, wordNumber, writeWord } from "../../domain/anomaly/verdict-codec.ts";
 import { ByteReader } from "../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../domain/codec/byte-sink.ts";
 import { readDifference, writeDifference } from "../../domain/codec/packed-number.ts";
 import { readPhrased, writePhrased } from "../../domain/codec/phrase-text.ts";
-import { outcomeOf, TEXT_BYTES_MAX, tierAndOutcome, tierOf } from "../state/row-fields.ts";
+import { outcomeOf, tierAndOutcome, tierOf } from "../state/row-fields.ts";
 import { checkRowVersion } from "../state/stored-json.ts";
 import { ID_BYTES, type RowKey } from "../state/tables.ts";
 

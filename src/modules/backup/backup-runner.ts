@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { LogArchive } from "../../adapters/log/log-archive.ts";
 import type { LogSegment } from "../../adapters/log/log-segment.ts";
+import { MIB } from "../../core/config/byte-units.ts";
 import { background, child as childHome, listen, task } from "../../core/faults/guard.ts";
 import {
   BACKUP_MANIFEST,
@@ -21,7 +22,6 @@ import { ONLY_JOB, RunningJobs } from "../state/jobs.ts";
 
 const PROCESS_FILE = fileURLToPath(new URL("../../actors/backup/backup-process.js", import.meta.url));
 const NAME = /^vedette-\d{8}T\d{6}Z$/;
-const MIB = 1024 * 1024;
 /** Most characters of standard error that are kept as the reason. */
 const REASON_CHARACTERS_MAX = 500;
 /** A folder of backups that somebody fills by hand is listed up to here. */

@@ -14,14 +14,13 @@ import type { Principal } from "../../core/protocol/query.ts";
 import { reaches } from "../../domain/access/roles.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";
+import { ROWS_PER_READ } from "../state/scan.ts";
 import { tenantTimeBound, tenantTimeKey } from "../state/tables.ts";
 import { DeadLetterDraft } from "./dead-letter-draft.ts";
 import { type DeadLetterKey, deadLetterKey, fateOf, placeOf, readDeadLetter, selects, WEBHOOK_EXHAUSTED } from "./dead-letter-selection.ts";
 import { deadLetterView, problemView } from "./dead-letter-view.ts";
 import type { DeadLettersContext } from "./dead-letters-context.ts";
 import type { DeadLetterSelection } from "./replay-book.ts";
-
-const ROWS_PER_READ = 500;
 
 interface ListTotal {
   readonly total: number;

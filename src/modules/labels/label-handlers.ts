@@ -10,13 +10,12 @@ import { LABEL_SOURCES as ORDER } from "../../domain/labels/service-label.ts";
 import type { ChangeNote } from "../access/audit-log.ts";
 import type { ChangePlan } from "../access/changes.ts";
 import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
+import { ROWS_PER_READ } from "../state/scan.ts";
 import { mapInSlices } from "../state/slices.ts";
 import { TABLE_END } from "../state/tables.ts";
 import { type LabelScope, labelKey, readLabel, type ServiceLabel } from "./label-book.ts";
 import { LabelDraft } from "./label-draft.ts";
 import type { LabelsContext } from "./labels-context.ts";
-
-const ROWS_PER_READ = 500;
 
 /** Sets a label by hand. */
 export async function setLabel(context: LabelsContext, request: QueryRequest<"setLabel">): Promise<Outcome<unknown>> {

@@ -23,10 +23,8 @@ import { MomentLayers } from "../backtest/moment-layers.ts";
 import type { QueryRequest, Using } from "../queries/query-context.ts";
 import { timeRange } from "../queries/time-range.ts";
 import type { NounModule } from "../state/noun-module.ts";
-import { scanNewest } from "../state/scan.ts";
+import { ROWS_PER_READ, scanNewest } from "../state/scan.ts";
 import { tenantTimeBound, tenantTimeOf } from "../state/tables.ts";
-
-const ROWS_PER_READ = 500;
 
 /** Decisions of a moment: those on an alert that pages are a little later than its sample, those of an episode that goes on earlier. */
 const BEFORE_MS = 15 * 60_000;

@@ -82,7 +82,7 @@ export async function relationshipsOf(
 }
 
 /** Streams of a metric that count here: one question reads 30 metrics. */
-const STREAMS_MAX = 4;
+export const STREAMS_MAX = 4;
 
 export async function validateCausality(
   context: PredictionContext,

@@ -6,6 +6,7 @@ import type { SeriesSummary } from "../../core/protocol/engine-control.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../core/time/durations.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { FORECAST_VALUES_MIN } from "../../domain/forecast/forecast.ts";
+import { LEVEL } from "../../domain/prediction/anomaly-outlook.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { newId } from "../state/tables.ts";
 import { computeFor } from "./computing.ts";
@@ -13,7 +14,6 @@ import type { GivenForecast } from "./forecast-book.ts";
 import { type CalmHistory, calmHistoryOf, endOf, rangeOf, streamsOf } from "./metric-history.ts";
 import type { PredictionContext } from "./prediction-context.ts";
 
-const LEVEL = 0.95;
 /** Up to so many hours ahead values are of five minutes. */
 const SHORT_HOURS = 5;
 

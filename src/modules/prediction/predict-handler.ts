@@ -5,8 +5,10 @@ import { MINUTE_MS } from "../../core/time/durations.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { FORECAST_VALUES_MIN } from "../../domain/forecast/forecast.ts";
 import type { OutlookSeries, PredictedAnomaly } from "../../domain/prediction/anomaly-outlook.ts";
+import { PREDICTIONS_MAX } from "../../domain/prediction/anomaly-outlook.ts";
 import type { EvenGrid } from "../../domain/prediction/even-grid.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
+import { STREAMS_MAX } from "./causal-handlers.ts";
 import { computeFor } from "./computing.ts";
 import { calmHistoryOf, endOf, rangeOf } from "./metric-history.ts";
 import type { PredictionContext } from "./prediction-context.ts";
@@ -20,8 +22,6 @@ const COARSE_STEPS = 576;
 const SEASON_STEP_MS = 5 * MINUTE_MS;
 const DAY_STEPS = 288;
 const SEASON_STEPS = 7 * DAY_STEPS;
-const STREAMS_MAX = 4;
-const PREDICTIONS_MAX = 10;
 /** Confidence of a projection of saturation, by its tier. */
 const TIER_CONFIDENCE = { high: 0.9, medium: 0.7, low: 0.5 } as const;
 

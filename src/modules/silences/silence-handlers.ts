@@ -6,7 +6,7 @@ import { matcherFrom } from "../../api/shapes/matcher.ts";
 import { SILENCES_PER_TENANT_MAX } from "../../core/config/limits.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { emptyMatchersProblem } from "../../domain/alerting/label-matcher.ts";
-import { type RecurringWindow, windowProblem } from "../../domain/alerting/maintenance-window.ts";
+import { DAY_MINUTES, type RecurringWindow, windowProblem } from "../../domain/alerting/maintenance-window.ts";
 import { type Silence, silenceState } from "../../domain/alerting/silence.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { newId } from "../state/tables.ts";
@@ -15,7 +15,6 @@ import { type StoredSilence, silenceOperation } from "./silence-book.ts";
 import type { SilencesContext } from "./silences-context.ts";
 
 const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
-const DAY_MINUTES = 1440;
 
 /** Makes a silence, or a window that comes again. */
 export async function createSilence(context: SilencesContext, request: QueryRequest<"createSilence">): Promise<Outcome<unknown>> {

@@ -1,12 +1,10 @@
 // Fields that the rows of anomalies, alerts and decisions have in common.
 
 import type { PageOutcome } from "../../domain/anomaly/page-outcome.ts";
+import { TEXT_BYTES_MAX } from "../../domain/anomaly/verdict-codec.ts";
 import type { ByteReader } from "../../domain/codec/byte-reader.ts";
 import type { Tier } from "../../domain/detection/anomaly-score.ts";
 import { ID_BYTES } from "./tables.ts";
-
-/** Size of a stored text, at most: what is longer is none. */
-export const TEXT_BYTES_MAX = 2 ** 24;
 
 /** Part of the formats, both. */
 const TIERS: readonly Tier[] = ["low", "medium", "high"];

@@ -3,6 +3,9 @@ import type { StoreEntry, StoreReader } from "../../adapters/storage/key-value-s
 import { KeyBuilder, KeyReader, prefixEnd } from "../../domain/codec/key.ts";
 import { TABLE_END, TABLE_START } from "./tables.ts";
 
+/** Rows that a handler reads, or looks at, before others have their turn: some milliseconds. */
+export const ROWS_PER_READ = 500;
+
 /** Entries of one step. */
 const SCAN_ROWS = 1_000;
 

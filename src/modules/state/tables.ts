@@ -18,7 +18,7 @@ export const NEEDED_TABLES: ReadonlySet<string> = new Set([...Object.keys(STATE_
 
 /** Bytes of an id of 32 hex digits. */
 export const ID_BYTES = 16;
-const TIME_BYTES = 8;
+export const TIME_BYTES = 8;
 /** Above every key of a table: no key starts with eight bytes of 0xff. */
 export const TABLE_END = new Uint8Array(8).fill(0xff);
 /** Below every key of a table. */

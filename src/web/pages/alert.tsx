@@ -12,6 +12,7 @@ import { Facts, Table } from "../parts/table.tsx";
 import { ToldState } from "../parts/told-state.tsx";
 import { link, now } from "../state/place.ts";
 import { setTitle } from "../state/title.ts";
+import { LEAD_MS, TAIL_MS } from "../view/chart-columns.ts";
 import { numberText } from "../view/number-text.ts";
 import { openText } from "../view/open-text.ts";
 import { gateText, hasSeries } from "../view/reason.ts";
@@ -137,9 +138,6 @@ function RuleLink({ alert: { labels } }: { alert: AlertDetail }) {
     </a>
   );
 }
-
-const LEAD_MS = 45 * 60_000;
-const TAIL_MS = 15 * 60_000;
 
 function PeakChart({ alert }: { alert: AlertDetail }) {
   const metric = alert.labels.metric_name ?? "";

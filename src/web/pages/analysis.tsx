@@ -11,6 +11,7 @@ import { SeriesChart, type SeriesChartProps } from "../parts/series-chart.tsx";
 import { Facts } from "../parts/table.tsx";
 import { notify } from "../state/notices.tsx";
 import { link, now, place } from "../state/place.ts";
+import { LEAD_MS } from "../view/chart-columns.ts";
 import { mostDeparted } from "../view/departed-series.ts";
 import { numberText, percentText, plural } from "../view/number-text.ts";
 import { hasSeries } from "../view/reason.ts";
@@ -169,8 +170,6 @@ function ReportView({ report }: { report: Report }) {
     </>
   );
 }
-
-const LEAD_MS = 45 * 60_000;
 
 function Candidates({ report }: { report: Report }) {
   if (report.candidates.length === 0) return <Empty title="No candidate">Nothing changed before the symptom that could explain it.</Empty>;

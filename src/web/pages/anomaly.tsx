@@ -12,6 +12,7 @@ import { ToldState } from "../parts/told-state.tsx";
 import { notify } from "../state/notices.tsx";
 import { link, now, place, zone } from "../state/place.ts";
 import { setTitle } from "../state/title.ts";
+import { LEAD_MS, TAIL_MS } from "../view/chart-columns.ts";
 import { feedbackText } from "../view/feedback-text.ts";
 import { countText, numberText } from "../view/number-text.ts";
 import { isLate, openText } from "../view/open-text.ts";
@@ -99,9 +100,6 @@ function Numbers({ anomaly: { detector, verdict, metric_name, ...anomaly } }: { 
     </Panel>
   );
 }
-
-const LEAD_MS = 45 * 60_000;
-const TAIL_MS = 15 * 60_000;
 
 /** The range of the address, else the time around it. */
 function chartWindow({ started_at, resolved_at, observed_at }: AnomalyDetail): { since: string; until: string } {

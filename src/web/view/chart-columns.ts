@@ -1,5 +1,9 @@
 // What a chart is drawn from: columns of numbers, times in seconds.
 
+/** What the chart of a finding shows before it and behind it, as the data of an alert does (modules/alerts/alert-chart.ts). */
+export const LEAD_MS = 45 * 60_000;
+export const TAIL_MS = 15 * 60_000;
+
 export interface ChartPoint {
   readonly atMs: number;
   /** Null ahead of now. */

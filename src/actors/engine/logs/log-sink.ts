@@ -2,6 +2,7 @@
 import { BoundedMap } from "../../../core/collections/bounded-map.ts";
 import { KEYED_ARRIVAL_MS_MAX, KEYED_ARRIVALS_MAX, NEW_SOURCE_TEXT_BYTES } from "../../../core/config/body-limits.ts";
 import { SECTION_LOGS } from "../../../core/layout/row-frame.ts";
+import { MESSAGE_BYTES_FULL } from "../../../domain/codec/shard-message.ts";
 import { maskedText } from "../../../domain/logs/masked-text.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
@@ -9,8 +10,6 @@ import { type ServiceName, type WindowMessageWriter, WindowMessageWriters } from
 import { windowOf } from "../../../domain/window/window-time.ts";
 import type { MessageSource, WorkUnit } from "../unit/work-unit.ts";
 
-/** A message leaves at this size: with one more log and its text, 1 KiB, it is still below MESSAGE_BYTES_MAX. */
-const MESSAGE_BYTES_FULL = 8 * 1024;
 /** Services remembered between units. */
 const SERVICES_RETAINED_MAX = 1_000;
 

@@ -22,6 +22,7 @@ import { MINUTE_MS } from "../../../core/time/durations.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import type { ByteCursor } from "../../../domain/codec/varint.ts";
 import { readVarint } from "../../../domain/codec/varint.ts";
+import { HASH_BYTES } from "../../../domain/kernel/cold-entry.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import { COLD, type ColdStream, type ColdStreams, RETURNED, WANTED } from "../cold/cold-streams.ts";
 import type { MessageHandler } from "../shard/message-handler.ts";
@@ -34,7 +35,6 @@ const PART_CHUNKS = 3;
 const PART_COLD = 4;
 const PART_HANDLER = 5;
 const COLD_BYTES = 24;
-const HASH_BYTES = 16;
 /** Numbers from here on are those of cold streams. */
 const COLD_NUMBERS = 2 ** 31;
 const PART_HEADER_BYTES = 2;

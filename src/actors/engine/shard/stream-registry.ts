@@ -24,6 +24,7 @@ import {
 import { SR_HASH } from "../../../core/layout/stream-record.ts";
 import { WC_STATE_BYTES } from "../../../core/layout/waiting-chunks.ts";
 import type { WaitingPosition } from "../../../domain/codec/chunk-block-builder.ts";
+import { HASH_BYTES } from "../../../domain/kernel/cold-entry.ts";
 import { startsAnew } from "../../../domain/kernel/guessed-kind.ts";
 import type { DefinitionTenant, ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import { engineOf } from "../../../domain/placement/partition.ts";
@@ -33,8 +34,6 @@ import { Partition } from "../streams/partition.ts";
 import type { ServiceIndex } from "../streams/service-index.ts";
 import type { StreamChanges } from "../streams/stream-changes.ts";
 import { type Definition, decodeDefinition, definitionBytes } from "../unit/work-unit.ts";
-
-const HASH_BYTES = 16;
 
 export interface StreamRegistryOptions {
   readonly engine: number;

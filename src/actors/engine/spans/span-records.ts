@@ -4,6 +4,7 @@ import { SPAN_ROW_KIND_SHIFT } from "../../../core/layout/span-row.ts";
 import { type Attributes, FRAME_SPAN_BLOCK } from "../../../core/protocol/coordinator-frame.ts";
 import type { OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
+import { MICROSECONDS } from "../../../domain/trace/span-block.ts";
 import { SpanBlockWriter } from "../../../domain/trace/span-block-writer.ts";
 import type { ServiceName } from "../../../domain/window/window-message.ts";
 import type { WorkUnit } from "../unit/work-unit.ts";
@@ -15,7 +16,6 @@ const NO_ATTRIBUTES = "{}";
 /** Writers that are kept for the next blocks, and the largest of them: 16 MiB in all. */
 const WRITERS_RETAINED_MAX = 256;
 const WRITER_BYTES_MAX = 64 * 1024;
-const MICROSECONDS = 1_000_000;
 
 interface OpenBlock {
   /** JSON. */

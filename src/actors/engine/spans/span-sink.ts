@@ -6,6 +6,7 @@ import { SECTION_SPANS } from "../../../core/layout/row-frame.ts";
 import { NO_SPAN_TEXT, SPAN_ROW_CHILD, SPAN_ROW_ERROR, SPAN_ROW_KIND_SHIFT, SPAN_ROW_REQUEST } from "../../../core/layout/span-row.ts";
 import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
 import { MINUTE_MS } from "../../../core/time/durations.ts";
+import { MESSAGE_BYTES_FULL } from "../../../domain/codec/shard-message.ts";
 import type { ItemRefusal, OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
 import { partitionOf, serviceSeed } from "../../../domain/placement/partition.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
@@ -13,8 +14,9 @@ import { bucketOf } from "../../../domain/trace/duration-sketch.ts";
 import { JOIN_CHILD, JOIN_CLIENT, JOIN_ERROR, JOIN_PEER, JoinMessageWriter } from "../../../domain/trace/join-message.ts";
 import { operationHash } from "../../../domain/trace/operation-hash.ts";
 import { SPAN_ERROR, SPAN_REQUEST } from "../../../domain/trace/service-fold.ts";
+import { KIND_MASK } from "../../../domain/trace/span-block.ts";
 import { SpanKey } from "../../../domain/trace/span-key.ts";
-import { callsOut, peerOfAttributes } from "../../../domain/trace/span-peer.ts";
+import { callsOut, KIND_CLIENT, peerOfAttributes } from "../../../domain/trace/span-peer.ts";
 import {
   encodeServiceName,
   type ServiceName,
@@ -26,8 +28,6 @@ import type { MessageSource, WorkUnit } from "../unit/work-unit.ts";
 import { SpanBlockWriters, SpanRecords } from "./span-records.ts";
 import type { SpanRows } from "./span-rows.ts";
 
-/** A message leaves at this size: with one more span and its names, twice 3 KiB, it is still below MESSAGE_BYTES_MAX. */
-const MESSAGE_BYTES_FULL = 8 * 1024;
 /** Services remembered between units. */
 const SERVICES_RETAINED_MAX = 1_000;
 /** Numbers of services begin anew behind so many, when those of before are in no message any more. */
@@ -39,9 +39,7 @@ const MICROSECONDS_MAX = 2 ** 40;
 const KIND_UNSPECIFIED = 0;
 const KIND_INTERNAL = 1;
 const KIND_SERVER = 2;
-const KIND_CLIENT = 3;
 /** Bits of the kind in SPAN_ROW_FLAGS, shifted. */
-const KIND_MASK = 7;
 const KIND_CONSUMER = 5;
 const STATUS_ERROR = 2;
 const NO_PARENT = "0000000000000000";

@@ -12,6 +12,7 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { AddressInfo } from "node:net";
+import { MIB } from "../../../core/config/byte-units.ts";
 import { after, connection, guarded, type Home, ignoreErrors, listen, listenOnce } from "../../../core/faults/guard.ts";
 import type { Expiring } from "../deadline-sweep.ts";
 import type { HttpHandler, HttpServer, HttpServerOptions } from "../http-server.ts";
@@ -22,7 +23,6 @@ import { renewIdentity, showsCertificate, tlsOptions } from "../tls/tls-options.
 import { GrpcExchange } from "./grpc-exchange.ts";
 import type { GrpcPeer } from "./grpc-request.ts";
 
-const MIB = 1024 * 1024;
 /** Exporters have a handful under way; more waits at the sender. */
 const STREAMS_MAX = 100;
 /** Window of a call, then of a connection: with the protocol's 64 KiB a message of 1 MiB takes sixteen round trips. */

@@ -1,6 +1,7 @@
 // Firing alerts that wait for a group or that people know of, by the jumps that they may be a part of: in a storm, an alert whose wait is over asks for its own jumps and
 // never goes through all that fires. An index over another one reads through it, as the memory does that it belongs to.
 import { baseNameOf } from "../../distribution/derived-values.ts";
+import { JUMP_SERVICES_MIN } from "../../rca/incident-joins.ts";
 import type { AlertKey } from "../alert-identity.ts";
 import { CASCADE_METRIC } from "../cascade-finding.ts";
 import { type Alert, isFiring, isOfCascade } from "./alert.ts";
@@ -9,8 +10,6 @@ import { isWaiting } from "./waiting-alerts.ts";
 
 /** Metrics of one alert by which it may be a part of a jump: the first that departed stand for the others. */
 const JUMPS_PER_ALERT_MAX = 16;
-/** So many services make a jump of one metric one event; two may be a chance. */
-const JUMP_SERVICES_MIN = 3;
 /** Jumps of which it is known when people were told; one that is forgotten makes nobody wait for it. */
 const KNOWN_JUMPS_MAX = 4_096;
 

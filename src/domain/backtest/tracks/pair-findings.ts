@@ -4,15 +4,13 @@ import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinato
 import type { ConfirmedPair } from "../../../core/protocol/engine-control.ts";
 import type { TailEvidence } from "../../detection/departure/own-tail.ts";
 import { type YoungSurroundings, youngDeparture } from "../../detection/departure/young-departure.ts";
+import { CONFIRMED_MS_MAX } from "../../detection/pair/pair-confirmation.ts";
 import { PairDetector } from "../../detection/pair/pair-detector.ts";
 import type { PairVerdict } from "../../detection/pair/pair-finding.ts";
 import { type NewValues, type PairSurroundings, SURROUNDED_BY_NOTHING } from "../../detection/pair/pair-surroundings.ts";
 import { DETECTOR_ADAPTIVE, explainPair, mayAlert, type PairObservation, pairVerdict, pairZ } from "../../detection/pair/pair-verdict.ts";
 import { type OffsetMs, UTC_OFFSET } from "../../detection/seasonal/time-zone-hours.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
-
-/** Age before the cycle, ms, up to which a finding confirms something that people are to be told about now. */
-const CONFIRMED_MS_MAX = 10 * 60_000;
 
 /** Initial state of a pair: the state of another one, and what sentences call it. */
 export interface PairBeginning {

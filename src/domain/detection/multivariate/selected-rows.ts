@@ -1,6 +1,7 @@
 // Which of a service's vectors a requested training takes: none of labelled incidents, and of a long window evenly spread runs of consecutive ones, since a model
 // also learns the steps from one vector to the next.
 import type { TimedRows } from "./service-model.ts";
+import { RUN_ROWS } from "./training-rows.ts";
 
 /** Rows that a requested training leaves out. */
 export interface RowSelection {
@@ -19,9 +20,6 @@ export interface SelectedRows {
   /** Time of the oldest vector found, ms; 0 where there is none. */
   readonly sinceMs: number;
 }
-
-/** Vectors of a run: half an hour of minutes, and no part of a day, so that runs begin at all times of day. */
-const RUN_ROWS = 29;
 
 /** Selects from consecutive vectors. */
 export function selectRows(all: TimedRows, { excluded, rowsMax }: RowSelection): SelectedRows {

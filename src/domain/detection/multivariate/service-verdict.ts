@@ -3,6 +3,7 @@ import { percentText } from "../../../core/text/plain-number.ts";
 import { anomalyScore } from "../anomaly-score.ts";
 import { OWN_TAIL_GATE } from "../departure/own-tail.ts";
 import { atLeast, holds } from "../gates/gate-result.ts";
+import { SATURDAY, SUNDAY } from "../seasonal/hour-profile.ts";
 import { equivalentZ, logNormalTail, shownProbability, Z_MAX } from "../tail-probability.ts";
 import { figure, zText } from "../verdict.ts";
 import { EVIDENCE_BAR, type MetricShare, type ServiceDetector, type ServiceVerdict } from "./service-detector.ts";
@@ -18,8 +19,6 @@ const Z_BAR = equivalentZ(EVIDENCE_BAR, EVIDENCE_FREEDOM);
 const EXPLAINED = 3;
 const CONTRIBUTIONS_MAX = 16;
 const CORRELATED_MAX = 16;
-const SUNDAY = 0;
-const SATURDAY = 6;
 
 /** Facts known besides the detector. */
 export interface ServiceFinding {

@@ -2,9 +2,9 @@
 // morning is no drift of a day, and how many of its values are worth one that is independent of its neighbours.
 import { HOUR_MS } from "../../../core/time/durations.ts";
 import { median } from "../robust.ts";
+import { HOURS } from "../seasonal/hour-profile.ts";
 import type { TimedRows } from "./service-model.ts";
 
-const HOURS = 24;
 /** Values of an hour of the day from which it has a middle of its own. */
 const HOUR_VALUES_MIN = 10;
 /** Number of bins, so that each holds about as much. */

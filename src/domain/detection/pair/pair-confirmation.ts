@@ -1,9 +1,14 @@
 // Whether a departure of a pair holds: the newest five values against a level that follows the last half hour and a robust spread that reaches hours back. A
 // lone outlier of correlated noise decays within them, an incident stays. It opens no anomaly; it says when people may be informed of one.
 // Level and spread are M-estimates on the run: deviations count with at most CLIP spreads (Huber 1964), so that an incident moves neither soon.
+
 import { SD_MIN, SD_RELATIVE_MIN } from "../../../core/layout/sd-floors.ts";
+import { MINUTE_MS } from "../../../core/time/durations.ts";
 import { SD_PER_MEAN_DEVIATION } from "../robust.ts";
 import type { RecentValues } from "../rolling/recent-values.ts";
+
+/** Age before the cycle beyond which a value confirms nothing that people are to be told about now. */
+export const CONFIRMED_MS_MAX = 10 * MINUTE_MS;
 
 /** Numbers of state. */
 export const CONFIRMATION_LENGTH = 3;

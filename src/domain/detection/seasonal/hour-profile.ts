@@ -2,7 +2,7 @@
 // from working days in most services, working days hardly from each other, and 48 means are learned in a week where 168 take a month.
 import { DAY_MS, HOUR_MS } from "../../../core/time/durations.ts";
 
-const HOURS = 24;
+export const HOURS = 24;
 const ANY_DAY = 0;
 const WORKING_DAY = 1;
 const WEEKEND = 2;
@@ -12,8 +12,8 @@ const PLACES = KINDS * HOURS;
 export const HOUR_PROFILE_LENGTH = PLACES;
 /** 1970-01-01 was the fourth day of a week that begins with Sunday. */
 const EPOCH_WEEKDAY = 4;
-const SUNDAY = 0;
-const SATURDAY = 6;
+export const SUNDAY = 0;
+export const SATURDAY = 6;
 /** Values that the mean of any day weighs as in that of a kind of day (empirical Bayes). */
 const POOLED_VALUES = 12;
 /** Values that an hour must have seen on any day before its mean is taken. */

@@ -1,6 +1,7 @@
 // Reads a query into its tree: a Pratt parser of the grammar in promql/parser/generated_parser.y of Prometheus, with its messages. The first fault that Prometheus would tell is thrown.
 // Label matchers in braces and lists of grouping labels, with Prometheus' messages (label_match_list and grouping_labels of promql/parser/generated_parser.y).
 import { LabelMatcher, type MatchOperator } from "../labels/label-matcher.ts";
+import { METRIC_NAME } from "../labels/labels.ts";
 import { PatternError } from "../labels/pattern.ts";
 import { parseNumberLiteral } from "./duration-parser.ts";
 import type { AggregateExpression, BinaryExpression, Expression, VectorMatching, VectorSelector } from "./expression.ts";
@@ -12,7 +13,6 @@ import { type Aggregator, type BinaryOperator, canNameLabel, canNameMetric, isAg
 import { TokenReader } from "./token-reader.ts";
 import { checkTypes } from "./type-check.ts";
 
-const METRIC_NAME = "__name__";
 const MATCHING = "label matching";
 const GROUPING = "grouping opts";
 

@@ -8,12 +8,12 @@
 import { familyOfDetector } from "../../../domain/alerting/paging/detector-family.ts";
 import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
 import { readGate, readGates, writeGate, writeGates } from "../../../domain/anomaly/packed-gates.ts";
-import { readWord, writeWord } from "../../../domain/anomaly/verdict-codec.ts";
+import { readWord, TEXT_BYTES_MAX, writeWord } from "../../../domain/anomaly/verdict-codec.ts";
 import { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import { readPhrased, writePhrased } from "../../../domain/codec/phrase-text.ts";
 import { anomalyScore } from "../../../domain/detection/anomaly-score.ts";
-import { outcomeOf, TEXT_BYTES_MAX, tierAndOutcome, tierOf } from "../../state/row-fields.ts";
+import { outcomeOf, tierAndOutcome, tierOf } from "../../state/row-fields.ts";
 import { checkRowVersion } from "../../state/stored-json.ts";
 import { ID_BYTES, type RowKey } from "../../state/tables.ts";
 

@@ -9,9 +9,9 @@
 import type { Labels } from "../../../domain/alerting/label-matcher.ts";
 import type { Acknowledgement, Alert, AlertChange, AlertMember, AlertPeak } from "../../../domain/alerting/paging/alert.ts";
 import type { Ending } from "../../../domain/anomaly/ending.ts";
-import { readOptionalWord, readWord } from "../../../domain/anomaly/verdict-codec.ts";
+import { readOptionalWord, readWord, TEXT_BYTES_MAX } from "../../../domain/anomaly/verdict-codec.ts";
 import { ByteReader } from "../../../domain/codec/byte-reader.ts";
-import { readId, readList, readOptionalNumber, readOptionalText, readTier, TEXT_BYTES_MAX } from "../../state/row-fields.ts";
+import { readId, readList, readOptionalNumber, readOptionalText, readTier } from "../../state/row-fields.ts";
 
 export const VERSION_PACKED = 3;
 export const VERSION_UNMERGED = 2;

@@ -15,6 +15,7 @@ import { YOUNG_VALUES, youngDeparture } from "../../../../domain/detection/depar
 import { mayJoin, newestLevel, warmUntil } from "../../../../domain/detection/pair/instance-family.ts";
 import { reachOf } from "../../../../domain/detection/pair/own-reach.ts";
 import { hashNumber, PairArena } from "../../../../domain/detection/pair/pair-arena.ts";
+import { CONFIRMED_MS_MAX } from "../../../../domain/detection/pair/pair-confirmation.ts";
 import { LEARNING_VALUES, PairDetector } from "../../../../domain/detection/pair/pair-detector.ts";
 import { PairEpisodes } from "../../../../domain/detection/pair/pair-episodes.ts";
 import { type PairSurroundings, SURROUNDED_BY_NOTHING, Z_THRESHOLD_DEFAULT } from "../../../../domain/detection/pair/pair-surroundings.ts";
@@ -35,8 +36,6 @@ type Skipped = "ended" | "histogram_bucket" | "excluded" | "pair_limit";
 
 /** Age before the cycle beyond which a beginning is not told: it is history that an import has brought, or so late that ingestion would refuse it. */
 const REPORTED_MS_MAX = 24 * 3600 * 1000;
-/** Age before the cycle beyond which a value confirms nothing that people are to be told about now. */
-const CONFIRMED_MS_MAX = 10 * 60_000;
 /** Marks of a pair: its stream counts; it has begun with the baseline of another instance. */
 const COUNTS = 1;
 const INHERITED = 2;
