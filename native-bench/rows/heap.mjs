@@ -1,5 +1,6 @@
 // Row 11: what the JavaScript heaps allocate a sample. The engine keeps samples in WebAssembly memory; garbage would be what is left to save.
 import { readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { splitBodies } from "../bodies/body-split.mjs";
 import { untilFigures } from "../clients/cycle-watch.mjs";
@@ -69,6 +70,8 @@ async function heapTurn(context, { head, tail }) {
     if (result.firstRefusal !== "") throw new Error(`refused: ${result.firstRefusal}`);
     const allocated = trace.sinceMark();
     trace.mark();
+    // Nobody asks meanwhile: an answer of /metrics allocates 2 MB.
+    await pause(1000 * (cycleSeconds + 2));
     const { cycles, pairs } = await untilFigures(server, (now) => now.cycles > first.cycles && now.pairs > 0);
     return {
       samples: result.samples,

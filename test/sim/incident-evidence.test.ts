@@ -75,7 +75,7 @@ class Sent {
       const times = records.map(({ timestamp }) => Date.parse(timestamp));
       const values = Float64Array.from(records, ({ value }) => value!);
       const cut = ringWindows(times, values, times.length, { onsetMs, untilMs });
-      const departure = cut && departureOf(cut.windows);
+      const departure = cut && departureOf(cut);
       if (cut === undefined || departure === undefined) return [];
       const onset = times[cut.start + departure.onsetAt]!;
       const intervalMs = (times.at(-1)! - times[Math.max(0, times.length - 11)]!) / Math.min(10, times.length - 1);

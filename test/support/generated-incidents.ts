@@ -96,7 +96,7 @@ function seriesOf(shape: SeriesShape, random: () => number): SeriesEvidence | un
     return level * grown * outlier * Math.exp(noise * normal(random));
   });
   const cut = ringWindows(times, values, count, { onsetMs: ONSET, untilMs: ONSET + 180_000 });
-  const departure = cut && departureOf(cut.windows);
+  const departure = cut && departureOf(cut);
   if (cut === undefined || departure === undefined) return undefined;
   return { serviceId, metricName, instance: null, node: null, peer, departure, onsetMs: times[cut.start + departure.onsetAt]!, intervalMs };
 }

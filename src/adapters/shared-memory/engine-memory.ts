@@ -120,6 +120,7 @@ export class EngineMemory {
   readonly doubles: Float64Array;
   readonly view: DataView;
   readonly #control: Int32Array;
+  readonly #texts: Buffer;
   readonly #bell: Int32Array;
   readonly #wide: BigInt64Array;
 
@@ -131,6 +132,7 @@ export class EngineMemory {
     this.words = new Uint32Array(buffer);
     this.doubles = new Float64Array(buffer);
     this.view = new DataView(buffer);
+    this.#texts = Buffer.from(buffer);
     this.#control = new Int32Array(buffer, CONTROL, 16384);
     this.#bell = new Int32Array(bell.buffer, CONTROL + CONTROL_DOORBELL, 1);
     this.#wide = new BigInt64Array(buffer, CONTROL, 8192);
@@ -139,6 +141,11 @@ export class EngineMemory {
   /** A Buffer over the same bytes, for decoding text without a copy. */
   slice(pointer: number, bytes: number): Buffer {
     return Buffer.from(this.memory.buffer, pointer, bytes);
+  }
+
+  /** The text in UTF-8 at an address below 2 GiB. */
+  textAt(pointer: number, bytes: number): string {
+    return this.#texts.toString("utf8", pointer, pointer + bytes);
   }
 
   counters(slots: number): Float64Array {

@@ -14,21 +14,39 @@ export interface RobustStatistics {
   readonly meanDeviation: number;
 }
 
-/** Median; the mean of the middle two for an even number of values; 0 for none. */
-export function median(values: ArrayLike<number>): number {
-  const own = new Float64Array(values);
-  const middle = own.length >> 1;
-  if (own.length === 0) return 0;
-  const upper = selectIndex(own, own.length, middle);
-  if (own.length % 2 === 1) return upper;
+/** Numbers at hand, so that a few values make no array of their own. */
+const SCRATCH_VALUES = 512;
+const SCRATCH = new Float64Array(SCRATCH_VALUES);
+
+/** Median of the values between two indexes, of all unless given; the mean of the middle two for an even number of them; 0 for none. */
+export function median(values: ArrayLike<number>, from = 0, end = values.length): number {
+  const count = end - from;
+  const own = count <= SCRATCH_VALUES ? SCRATCH : new Float64Array(count);
+  for (let i = 0; i < count; i++) own[i] = values[from + i] as number;
+  return middleOf(own, count);
+}
+
+/** The median of the first values of an array, whose order changes. */
+function middleOf(own: Float64Array, count: number): number {
+  const middle = count >> 1;
+  if (count === 0) return 0;
+  const upper = selectIndex(own, count, middle);
+  if (count % 2 === 1) return upper;
   let lower = own[0] as number;
   for (let i = 1; i < middle; i++) lower = Math.max(lower, own[i] as number);
   return lower + (upper - lower) / 2;
 }
 
-export function robustStatistics(values: ArrayLike<number>): RobustStatistics {
-  const center = median(values);
-  const deviations = Float64Array.from(values, (value) => Math.abs(value - center));
-  const meanDeviation = deviations.length === 0 ? 0 : deviations.reduce((sum, deviation) => sum + deviation, 0) / deviations.length;
-  return { median: center, mad: median(deviations), meanDeviation };
+/** Of the values between two indexes, of all unless given. */
+export function robustStatistics(values: ArrayLike<number>, from = 0, end = values.length): RobustStatistics {
+  const center = median(values, from, end);
+  const count = end - from;
+  const deviations = count <= SCRATCH_VALUES ? SCRATCH : new Float64Array(count);
+  let sum = 0;
+  for (let i = 0; i < count; i++) {
+    const deviation = Math.abs((values[from + i] as number) - center);
+    deviations[i] = deviation;
+    sum += deviation;
+  }
+  return { median: center, mad: middleOf(deviations, count), meanDeviation: count === 0 ? 0 : sum / count };
 }

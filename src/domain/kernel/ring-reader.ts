@@ -3,20 +3,32 @@ import { WINDOW_MAX } from "../../core/layout/stream-record.ts";
 
 /** Where a ring lies: its parts by their addresses, how many values it has, the place that is written next, the time of the newest. */
 export interface StreamRing {
-  readonly valuesAt: number;
-  readonly intervalsAt: number;
-  readonly count: number;
-  readonly head: number;
-  readonly lastTimeMs: number;
+  valuesAt: number;
+  intervalsAt: number;
+  count: number;
+  head: number;
+  lastTimeMs: number;
 }
 
 export class RingReader {
+  readonly #ring: StreamRing = { valuesAt: 0, intervalsAt: 0, count: 0, head: 0, lastTimeMs: 0 };
   readonly #whole: Uint32Array;
   readonly #doubles: Float64Array;
 
   constructor(buffer: ArrayBufferLike) {
     this.#whole = new Uint32Array(buffer);
     this.#doubles = new Float64Array(buffer);
+  }
+
+  /** The ring of these parts, which holds until the next call. */
+  ring(valuesAt: number, intervalsAt: number, count: number, head: number, lastTimeMs: number): StreamRing {
+    const ring = this.#ring;
+    ring.valuesAt = valuesAt;
+    ring.intervalsAt = intervalsAt;
+    ring.count = count;
+    ring.head = head;
+    ring.lastTimeMs = lastTimeMs;
+    return ring;
   }
 
   /** Fills times (ms). The array holds WINDOW_MAX numbers. */

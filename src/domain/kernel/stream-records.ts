@@ -274,8 +274,7 @@ export class StreamRecords {
 
   #ring(slot: number): StreamRing {
     const head = this.view.getUint32(this.address(slot) + SR_HEAD, true);
-    const [valuesAt, intervalsAt] = [this.valuesAddress(slot), this.intervalsAddress(slot)];
-    return { valuesAt, intervalsAt, count: this.count(slot), head, lastTimeMs: this.lastTimeMs(slot) };
+    return this.#rings.ring(this.valuesAddress(slot), this.intervalsAddress(slot), this.count(slot), head, this.lastTimeMs(slot));
   }
 
   /** Values of the ring later than `sinceMs` and no later than `untilMs`, oldest first; returns how many. Costs what it finds. Both arrays hold WINDOW_MAX numbers. */

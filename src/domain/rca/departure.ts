@@ -5,7 +5,7 @@
 // has a level and no change, a noisy series a change and no level. About 1 us for 120 values.
 import { SD_MIN, SD_RELATIVE_MIN } from "../../core/layout/sd-floors.ts";
 import type { Departure } from "./evidence.ts";
-import { medianShift, PAST_VALUES_MIN, USUAL_SPREAD, Z_OF_CONSTANT } from "./median-shift.ts";
+import { medianShift, newFloats, PAST_VALUES_MIN, USUAL_SPREAD, Z_OF_CONSTANT } from "./median-shift.ts";
 
 /** Fewer windows say nothing of what is usual. */
 const WINDOWS_MIN = 6;
@@ -28,11 +28,13 @@ export interface SeriesWindows {
   /** The history has room for few windows like the one since: all that is before is one sample, all since another. */
   readonly isShort: boolean;
   readonly width: number;
-  /** Windows before, one after another. */
-  readonly past: Float64Array;
+  /** Windows before lie one after another between `from` and `start`, the one since between `start` and `end`. */
+  readonly values: Float64Array;
+  readonly from: number;
+  readonly start: number;
+  readonly end: number;
   /** The value before each window, NaN where unknown. */
   readonly pastLeads: Float64Array;
-  readonly now: Float64Array;
   readonly nowLead: number;
 }
 
@@ -41,25 +43,28 @@ export function isTooYoung(valuesBefore: number): boolean {
   return valuesBefore < PAST_VALUES_MIN;
 }
 
-/** The departure; undefined where there is too little before or nothing since. */
-export function departureOf(cut: SeriesWindows): Departure | undefined {
-  return cut.isShort ? medianShift(cut.past, cut.now) : largestDeviation(cut);
+/** The departure; undefined where there is too little before or nothing since. `floatsOf` gives the array that its past is written into: a new one unless given. */
+export function departureOf(cut: SeriesWindows, floatsOf?: (length: number) => Float32Array): Departure | undefined {
+  return cut.isShort ? medianShift(cut.values, cut.from, cut.start, cut.end, floatsOf) : largestDeviation(cut, floatsOf);
 }
 
-function largestDeviation({ width, past, pastLeads, now, nowLead }: SeriesWindows): Departure | undefined {
-  const { mean, sd, count } = momentsOf(past);
+function largestDeviation(
+  { width, values, from, start, end, pastLeads, nowLead }: SeriesWindows,
+  floatsOf: (length: number) => Float32Array = newFloats,
+): Departure | undefined {
+  const { mean, sd, count } = momentsOf(values, from, start);
   const windows = pastLeads.length;
   if (count < 2 * WINDOWS_MIN || windows < WINDOWS_MIN) return undefined;
   const scale = Math.max(sd, SD_MIN, SD_RELATIVE_MIN * Math.abs(mean));
   const isConstant = sd <= SD_MIN;
   const [levels, changes] = windows <= WINDOWS_HELD ? HELD : [new Float32Array(windows), new Float32Array(windows)];
   for (let i = 0; i < windows; i++) {
-    levels[i] = peakOf(past, i * width, width, mean, scale, isConstant);
-    changes[i] = peakOf(past, i * width, width, pastLeads[i]!, scale, isConstant);
+    levels[i] = peakOf(values, from + i * width, width, mean, scale, isConstant);
+    changes[i] = peakOf(values, from + i * width, width, pastLeads[i]!, scale, isConstant);
   }
-  const level = peakOf(now, 0, now.length, mean, scale, isConstant);
+  const level = peakOf(values, start, end - start, mean, scale, isConstant);
   if (Number.isNaN(level)) return undefined;
-  const change = peakOf(now, 0, now.length, nowLead, scale, isConstant);
+  const change = peakOf(values, start, end - start, nowLead, scale, isConstant);
   const levelScale = isConstant ? USUAL_SCALE : spreadOf(levels, windows);
   const changeScale = isConstant ? USUAL_SCALE : spreadOf(changes, windows);
   const noveltyOf = (ofLevel: number, ofChange: number) => {
@@ -67,18 +72,18 @@ function largestDeviation({ width, past, pastLeads, now, nowLead }: SeriesWindow
     const byChange = Number.isNaN(ofChange) ? byLevel : (ofChange - changeScale.mean) / changeScale.spread;
     return Number.isNaN(byLevel) ? 0 : Math.max(0, Math.min(byLevel, byChange));
   };
-  const usual = new Float32Array(windows);
+  const usual = floatsOf(windows);
   for (let i = 0; i < windows; i++) usual[i] = noveltyOf(levels[i]!, changes[i]!);
-  const { peak, peakAt, onsetAt } = placesOf(now, mean);
-  const shift = Math.max(-Z_MAX, Math.min(Z_MAX, (momentsOf(now).mean - mean) / scale));
+  const { peak, peakAt, onsetAt } = placesOf(values, start, end, mean);
+  const shift = Math.max(-Z_MAX, Math.min(Z_MAX, (momentsOf(values, start, end).mean - mean) / scale));
   return { mean, sd: scale, peak, peakAt, onsetAt, novelty: noveltyOf(level, change), shift, past: usual };
 }
 
 /** In two passes without a division a value: a third of what running moments take. */
-function momentsOf(values: Float64Array | Float32Array, length = values.length): { mean: number; sd: number; count: number } {
+function momentsOf(values: Float64Array | Float32Array, from: number, end: number): { mean: number; sd: number; count: number } {
   let count = 0;
   let sum = 0;
-  for (let i = 0; i < length; i++) {
+  for (let i = from; i < end; i++) {
     const value = values[i]!;
     if (Number.isNaN(value)) continue;
     count++;
@@ -86,7 +91,7 @@ function momentsOf(values: Float64Array | Float32Array, length = values.length):
   }
   const mean = count === 0 ? 0 : sum / count;
   let squares = 0;
-  for (let i = 0; i < length; i++) {
+  for (let i = from; i < end; i++) {
     const off = values[i]! - mean;
     if (!Number.isNaN(off)) squares += off * off;
   }
@@ -113,21 +118,22 @@ function peakOf(values: Float64Array, from: number, width: number, centre: numbe
 }
 
 function spreadOf(peaks: Float32Array, windows: number): { mean: number; spread: number } {
-  const { mean, sd, count } = momentsOf(peaks, windows);
+  const { mean, sd, count } = momentsOf(peaks, 0, windows);
   return count < WINDOWS_MIN ? { mean: USUAL_PEAK, spread: USUAL_SPREAD } : { mean, spread: Math.max(SPREAD_MIN, sd) };
 }
 
-function placesOf(now: Float64Array, mean: number): { peak: number; peakAt: number; onsetAt: number } {
-  let peakAt = 0;
+/** The value farthest from the mean, and indexes from `start` on: its own, and that of the first that is half as far. */
+function placesOf(values: Float64Array, start: number, end: number, mean: number): { peak: number; peakAt: number; onsetAt: number } {
+  let peakAt = start;
   let off = -1;
-  for (let i = 0; i < now.length; i++) {
-    const away = Math.abs(now[i]! - mean);
+  for (let i = start; i < end; i++) {
+    const away = Math.abs(values[i]! - mean);
     if (away > off) {
       off = away;
       peakAt = i;
     }
   }
-  let onsetAt = 0;
-  while (onsetAt < peakAt && !(Math.abs(now[onsetAt]! - mean) >= off / 2)) onsetAt++;
-  return { peak: now[peakAt]!, peakAt, onsetAt };
+  let onsetAt = start;
+  while (onsetAt < peakAt && !(Math.abs(values[onsetAt]! - mean) >= off / 2)) onsetAt++;
+  return { peak: values[peakAt]!, peakAt: peakAt - start, onsetAt: onsetAt - start };
 }

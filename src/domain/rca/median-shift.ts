@@ -28,14 +28,21 @@ const SHIFT_MAX = 100;
 const VALUES_HELD = 1_024;
 const HELD = [new Float64Array(VALUES_HELD), new Float64Array(VALUES_HELD)] as const;
 
-/** The departure; undefined where there is too little before or nothing since. */
-export function medianShift(past: Float64Array, now: Float64Array): Departure | undefined {
-  const [before, work] =
-    past.length + now.length <= VALUES_HELD ? HELD : [new Float64Array(past.length), new Float64Array(past.length + now.length)];
-  const count = copyKnown(past, 0, before);
+/** The departure of the values from `start` to `end` from those between `from` and `start`; undefined where there is too little before or nothing since. */
+export function medianShift(
+  values: Float64Array,
+  from: number,
+  start: number,
+  end: number,
+  floatsOf: (length: number) => Float32Array = newFloats,
+): Departure | undefined {
+  const fits = end - from <= VALUES_HELD;
+  const before = fits ? HELD[0] : new Float64Array(start - from);
+  const work = fits ? HELD[1] : new Float64Array(end - from);
+  const count = copyKnown(values, from, start, before);
   if (count < PAST_VALUES_MIN) return undefined;
   // What grows is further on in the later half.
-  const inLaterHalf = copyKnown(now, now.length >> 1, work) || copyKnown(now, 0, work);
+  const inLaterHalf = copyKnown(values, start + ((end - start) >> 1), end, work) || copyKnown(values, start, end, work);
   if (inLaterHalf === 0) return undefined;
   const later = selectIndex(work, inLaterHalf, inLaterHalf >> 1);
   for (let i = 0; i < count; i++) work[i] = before[i]!;
@@ -55,14 +62,22 @@ export function medianShift(past: Float64Array, now: Float64Array): Departure | 
   const recent = middleOf(before[count - 3]!, before[count - 2]!, before[count - 1]!);
   const hadDeparted = noveltyOf(recent - centre, scale, isConstant) >= DEPARTED_MIN;
   const novelty = noveltyOf(later - (hadDeparted ? recent : centre), scale, isConstant);
-  const usual = usualNovelties(before, count, centre, scale, isConstant);
-  return { mean: centre, sd: scale, peak: later, ...placesOf(now, centre, later), novelty, shift, past: usual };
+  const usual = floatsOf(Math.min(PAST_WINDOWS, count));
+  writeUsual(usual, before, count, centre, scale, isConstant);
+  const peakAt = nearest(values, start, end, later);
+  const onsetAt = halfWay(values, start, start + peakAt, centre, later);
+  return { mean: centre, sd: scale, peak: later, peakAt, onsetAt, novelty, shift, past: usual };
 }
 
-/** Copies values that are known from a place on; how many they are. */
-function copyKnown(values: Float64Array, from: number, into: Float64Array): number {
+/** The array that a departure keeps. */
+export function newFloats(length: number): Float32Array {
+  return new Float32Array(length);
+}
+
+/** Copies the values between two indexes that are known; how many they are. */
+function copyKnown(values: Float64Array, from: number, end: number, into: Float64Array): number {
   let count = 0;
-  for (let i = from; i < values.length; i++) if (!Number.isNaN(values[i]!)) into[count++] = values[i]!;
+  for (let i = from; i < end; i++) if (!Number.isNaN(values[i]!)) into[count++] = values[i]!;
   return count;
 }
 
@@ -73,30 +88,36 @@ function noveltyOf(off: number, scale: number, isConstant: boolean): number {
 }
 
 /** The same of windows of the past, by the middle one of three values in the middle of each. */
-function usualNovelties(before: Float64Array, count: number, centre: number, scale: number, isConstant: boolean): Float32Array {
-  const windows = Math.min(PAST_WINDOWS, count);
-  const usual = new Float32Array(windows);
+function writeUsual(usual: Float32Array, before: Float64Array, count: number, centre: number, scale: number, isConstant: boolean): void {
+  const windows = usual.length;
   for (let i = 0; i < windows; i++) {
     const at = Math.floor(((i + 0.5) * count) / windows);
     const value = count < THREES_MIN ? before[at]! : middleOf(before[at - 1]!, before[at]!, before[at + 1] ?? before[at]!);
     usual[i] = noveltyOf(value - centre, scale, isConstant);
   }
-  return usual;
 }
 
 function middleOf(a: number, b: number, c: number): number {
   return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
 }
 
-/** Places of the value nearest to the later median, and of the first that is half of the way there. */
-function placesOf(now: Float64Array, centre: number, later: number): { peakAt: number; onsetAt: number } {
-  let [peakAt, off] = [0, Number.POSITIVE_INFINITY];
-  for (let i = 0; i < now.length; i++) {
-    const away = Math.abs(now[i]! - later);
-    if (away < off) [peakAt, off] = [i, away];
+/** Index, from `start` on, of the value nearest to the later median. */
+function nearest(values: Float64Array, start: number, end: number, later: number): number {
+  let peakAt = 0;
+  let off = Number.POSITIVE_INFINITY;
+  for (let i = start; i < end; i++) {
+    const away = Math.abs(values[i]! - later);
+    if (!(away < off)) continue;
+    peakAt = i - start;
+    off = away;
   }
+  return peakAt;
+}
+
+/** Index, from `start` on, of the first value that is half of the way to the later median; that of `end` where there is none before. */
+function halfWay(values: Float64Array, start: number, end: number, centre: number, later: number): number {
   const half = Math.abs(later - centre) / 2;
-  let onsetAt = 0;
-  while (onsetAt < peakAt && !(Math.abs(now[onsetAt]! - centre) >= half)) onsetAt++;
-  return { peakAt, onsetAt };
+  let at = start;
+  while (at < end && !(Math.abs(values[at]! - centre) >= half)) at++;
+  return at - start;
 }

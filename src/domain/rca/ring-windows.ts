@@ -12,19 +12,25 @@ const PAST_WINDOWS_MAX = 24;
 const LEADS = Array.from({ length: PAST_WINDOWS_MAX + 1 }, (_, windows) => new Float64Array(windows));
 const NO_LEADS = LEADS[0]!;
 
-/** The windows, and where the one since the onset begins among the values. */
-export interface RingWindows {
-  readonly windows: SeriesWindows;
-  readonly start: number;
-}
+/** The windows of the series at hand, written anew for each. */
+const CUT: { -readonly [Key in keyof SeriesWindows]: SeriesWindows[Key] } = {
+  isShort: true,
+  width: 0,
+  values: NO_LEADS,
+  from: 0,
+  start: 0,
+  end: 0,
+  pastLeads: NO_LEADS,
+  nowLead: Number.NaN,
+};
 
-/** Cuts `count` values, oldest first, into views of them, which hold until the next call; undefined where there is nothing since the onset or nothing before it. */
+/** Cuts `count` values, oldest first, into windows, which hold until the next call; undefined where there is nothing since the onset or nothing before it. */
 export function ringWindows(
   times: ArrayLike<number>,
   values: Float64Array,
   count: number,
   { onsetMs, untilMs }: { readonly onsetMs: number; readonly untilMs: number },
-): RingWindows | undefined {
+): SeriesWindows | undefined {
   let end = count;
   while (end > 0 && times[end - 1]! > untilMs) end--;
   let first = end;
@@ -39,10 +45,7 @@ export function ringWindows(
   const from = start - windows * (end - start);
   const leads = LEADS[windows]!;
   for (let i = 0; i < windows; i++) leads[i] = values[from + i * (end - start) - 1] ?? Number.NaN;
-  return {
-    windows: cutWindows(values.subarray(windows < PAST_WINDOWS_MIN ? 0 : from, end), end - start, leads, values[start - 1]!),
-    start,
-  };
+  return cutWindows(values, { from, start, end }, leads, values[start - 1]!);
 }
 
 function windowsBefore(start: number, end: number): number {
@@ -50,13 +53,23 @@ function windowsBefore(start: number, end: number): number {
 }
 
 /**
- * Values of windows before, one after another, and behind them `width` of the one since, with the values before each: as windows where there are enough of them, else as
- * two samples. Engines and the evaluation cut alike.
+ * Values of windows before, one after another, and behind them those of the one since, with the values before each: as windows where there are enough of them, else as
+ * two samples. Engines and the evaluation cut alike; what it returns holds until the next call.
  */
-export function cutWindows(values: Float64Array, width: number, pastLeads: Float64Array, nowLead: number): SeriesWindows {
-  const start = values.length - width;
-  const [past, now] = [values.subarray(0, start), values.subarray(start)];
-  return pastLeads.length < PAST_WINDOWS_MIN
-    ? { isShort: true, width, past, pastLeads: NO_LEADS, now, nowLead }
-    : { isShort: false, width, past, pastLeads, now, nowLead };
+export function cutWindows(
+  values: Float64Array,
+  { from, start, end }: Pick<SeriesWindows, "from" | "start" | "end">,
+  pastLeads: Float64Array,
+  nowLead: number,
+): SeriesWindows {
+  const isShort = pastLeads.length < PAST_WINDOWS_MIN;
+  CUT.isShort = isShort;
+  CUT.pastLeads = isShort ? NO_LEADS : pastLeads;
+  CUT.width = end - start;
+  CUT.values = values;
+  CUT.from = isShort ? 0 : from;
+  CUT.start = start;
+  CUT.end = end;
+  CUT.nowLead = nowLead;
+  return CUT;
 }

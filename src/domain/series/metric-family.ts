@@ -1,6 +1,8 @@
 // Which family a metric belongs to, by the words of its name: rate, errors, latency, saturation (the four golden signals of the SRE book, the four
 // coordinates of a service's embedding). Names come from Prometheus, OpenTelemetry, StatsD and this server's own derived series.
 
+import { BoundedMap } from "../../core/collections/bounded-map.ts";
+
 /** In the order of the coordinates of an embedding. */
 export const FAMILIES = ["rate", "errors", "latency", "saturation"] as const;
 
@@ -33,8 +35,20 @@ const RULES: ReadonlyArray<readonly [MetricFamily, string]> = [
 
 const WORDS = RULES.map(([family, text]): readonly [MetricFamily, RegExp] => [family, new RegExp(`_(?:${text.split(" ").join("|")})_`)]);
 
+/** Families by name: many streams have the same few names. */
+const FAMILIES_KNOWN_MAX = 4_096;
+const families = new BoundedMap<string, MetricFamily>(FAMILIES_KNOWN_MAX);
+
 /** The family of a metric by its name alone. */
 export function familyOfMetric(metricName: string): MetricFamily {
+  const known = families.get(metricName);
+  if (known !== undefined) return known;
+  const family = judgedFamily(metricName);
+  families.set(metricName, family);
+  return family;
+}
+
+function judgedFamily(metricName: string): MetricFamily {
   const text = `_${metricName
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
     .replace(/[^A-Za-z0-9]+/g, "_")

@@ -58,18 +58,28 @@ function canonicalValue(value: AttributeValue): string {
   return canonicalAttributes(value as Attributes);
 }
 
-/** JSON of attributes with names sorted at every level: the same for every spelling of the same attributes. Depth is bounded by the caller. */
-export function canonicalAttributes(attributes: Attributes): string {
-  const members = Object.keys(attributes)
-    .sort()
-    .map((name) => `${JSON.stringify(name)}:${canonicalValue(ownMember(attributes, name) as AttributeValue)}`);
-  return `{${members.join(",")}}`;
+/** JSON of attributes but those of `without`, with names sorted at every level: the same for every spelling of the same attributes. Depth is bounded by the caller. */
+export function canonicalAttributes(attributes: Attributes, without: readonly string[] = []): string {
+  const names = Object.keys(attributes);
+  if (!isSorted(names)) names.sort();
+  let text = "{";
+  for (const name of names) {
+    if (without.includes(name)) continue;
+    text += `${text.length === 1 ? "" : ","}${JSON.stringify(name)}:${canonicalValue(ownMember(attributes, name) as AttributeValue)}`;
+  }
+  return `${text}}`;
 }
 
-/** The canonical text of an identity; `identityName` reads it back. */
-export function identityText(name: StreamName): string {
+/** Names that come from an identity are: to sort costs more memory than all the rest. */
+function isSorted(names: readonly string[]): boolean {
+  for (let at = 1; at < names.length; at++) if ((names[at] as string) < (names[at - 1] as string)) return false;
+  return true;
+}
+
+/** The canonical text of an identity, `without` some attributes where it says so; `identityName` reads it back. */
+export function identityText(name: StreamName, without?: readonly string[]): string {
   const head = JSON.stringify([name.tenant, name.environment, name.serviceId, name.metricName]);
-  return `${head.slice(0, -1)},${canonicalAttributes(name.attributes)}]`;
+  return `${head.slice(0, -1)},${canonicalAttributes(name.attributes, without)}]`;
 }
 
 /** The text that the identities of a tenant's streams begin with, up to the environment. */

@@ -159,7 +159,9 @@ function seriesEvidence(table: WideTable, normal: WideTable, isNormal: (time: nu
     const past = windows.flatMap((at) => [...before.slice(at, at + width)]);
     const pastLeads = Float64Array.from(windows, (at) => before[at - 1] ?? Number.NaN);
     const all = Float64Array.from([...past, ...rows.map((i) => values[i]!)]);
-    const departure = departureOf(cutWindows(all, width, pastLeads, mean(leads.map((i) => before[i]!))));
+    const departure = departureOf(
+      cutWindows(all, { from: 0, start: all.length - width, end: all.length }, pastLeads, mean(leads.map((i) => before[i]!))),
+    );
     return departure === undefined
       ? []
       : [

@@ -83,7 +83,7 @@ function timed<T>(work: () => T): readonly [ms: number, made: T] {
 
 function departed({ times, values }: Ring, name: number, sinceMs: number): SeriesToPack | undefined {
   const cut = ringWindows(times, values, VALUES, { onsetMs: ONSET_MS, untilMs: ONSET_MS + sinceMs });
-  const departure = cut === undefined ? undefined : departureOf(cut.windows);
+  const departure = cut === undefined ? undefined : departureOf(cut);
   return cut === undefined || departure === undefined
     ? undefined
     : { name, departure, onsetMs: times[cut.start + departure.onsetAt]!, intervalMs: INTERVAL_MS };

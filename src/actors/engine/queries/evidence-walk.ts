@@ -237,7 +237,7 @@ export class EvidenceWalk {
     if (name.metricName === ERRORS) this.#byMinute(count, service.errors);
     if (isYoung) return;
     const cut = ringWindows(this.#times, this.#values, count, query);
-    const departure = cut === undefined ? undefined : departureOf(cut.windows);
+    const departure = cut === undefined ? undefined : departureOf(cut, retainedFloats);
     if (cut === undefined || departure === undefined) return;
     if (name.number === NOT_TOLD) {
       name.number = this.#told++;
@@ -325,6 +325,14 @@ export class EvidenceWalk {
 
 function nothingFound(): Found {
   return { names: [], services: [], lines: [], requests: [], rings: [], callees: [], operations: [], operationNumbers: [], named: [] };
+}
+
+/** Arrays by length for the past of a departure, which is packed before the next one is made. */
+const RETAINED_FLOATS: Float32Array[] = [];
+
+function retainedFloats(length: number): Float32Array {
+  RETAINED_FLOATS[length] ??= new Float32Array(length);
+  return RETAINED_FLOATS[length];
 }
 
 /** Mean interval of the last values. */

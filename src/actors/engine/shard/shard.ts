@@ -129,6 +129,9 @@ export class Shard {
   #learnHistory: (slot: number) => void = () => undefined;
   #reportsNow: EpisodeTail = () => undefined;
   #isHistory = false;
+  /** The stream that was named last, and its hash: whoever looks at a stream asks for its name several times. */
+  #name: StreamName = { tenant: "", environment: "", serviceId: "", metricName: "", attributes: {} };
+  readonly #named = new Uint32Array(4);
   readonly #history: HistoryRun;
 
   constructor(options: ShardOptions, dependencies: ShardDependencies) {
@@ -265,7 +268,15 @@ export class Shard {
   }
 
   nameOf(slot: number): StreamName {
-    return identityName(Buffer.from(this.identityOf(slot)).toString("utf8"));
+    const { kernel, memory } = this.#dependencies;
+    const numbers = memory.words;
+    const hash = (kernel.records.address(slot) + SR_HASH) >>> 2;
+    const named = this.#named;
+    if (numbers[hash] === named[0] && numbers[hash + 1] === named[1] && numbers[hash + 2] === named[2] && numbers[hash + 3] === named[3])
+      return this.#name;
+    this.#name = identityName(memory.textAt(kernel.records.identityAddress(slot), kernel.records.identityBytes(slot)));
+    for (let i = 0; i < 4; i++) named[i] = numbers[hash + i] as number;
+    return this.#name;
   }
 
   hashOf(slot: number): Uint8Array {

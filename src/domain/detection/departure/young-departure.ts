@@ -73,27 +73,32 @@ export function isYoung(values: number, intervalMs: number): boolean {
   return values < YOUNG_VALUES && values * intervalMs < YOUNG_MS;
 }
 
-/** The newest values of a young series as a departure; undefined where they are none. Times ascend. */
-export function youngDeparture(times: Float64Array, values: Float64Array, around: YoungSurroundings): YoungDeparture | undefined {
-  const least = lastingFrom(times);
+/** The newest values of a young series as a departure; undefined where they are none. Times ascend; of both arrays the first `count`, all unless given. */
+export function youngDeparture(
+  times: Float64Array,
+  values: Float64Array,
+  around: YoungSurroundings,
+  count = times.length,
+): YoungDeparture | undefined {
+  const least = lastingFrom(times, count);
   if (least < LASTING_BASELINE_VALUES) return undefined;
-  const observed = median(values.subarray(least));
-  const usual = median(values.subarray(0, least));
+  const observed = median(values, least, count);
+  const usual = median(values, 0, least);
   const isFall = isFallToNothing(observed, usual);
-  const from = isFall ? beginOfNothing(values, usual) : beginOf(values, least, (observed + usual) / 2, observed > usual);
+  const from = isFall ? beginOfNothing(values, count, usual) : beginOf(values, least, count, (observed + usual) / 2, observed > usual);
   if (from < LASTING_BASELINE_VALUES || from > least) return undefined;
-  const [before, departing] = [values.subarray(0, from), values.subarray(from)];
-  const { median: expected, mad } = robustStatistics(before);
+  const { median: expected, mad } = robustStatistics(values, 0, from);
   const side = observed < expected ? -1 : 1;
   const moved = Math.abs(observed - expected);
   if (moved < MOVE_MIN * Math.abs(expected)) return undefined;
+  const [before, departing] = [values.subarray(0, from), values.subarray(from, count)];
   const own = SD_PER_MAD * mad;
   const isScatter = scatters(before, own);
   const sd = sdOf(before, expected, own, isScatter);
   const size = moved / sd;
   const bar = around.strictness * barOf(before.length, around.streams);
   const of = { expected, sd, side, bar } as const;
-  const newestMs = times[times.length - 1] as number;
+  const newestMs = times[count - 1] as number;
   const knownMs = Math.max(newestMs - (times[0] as number), around.ageMs ?? 0) - (newestMs - (times[from] as number));
   const isKnown = knownMs >= KNOWN_MS;
   const isStill = !isScatter && own <= STILL_VARIATION * Math.abs(expected);
@@ -115,25 +120,32 @@ export function youngDeparture(times: Float64Array, values: Float64Array, around
 }
 
 /** Place of the first of the fewest newest values that have lasted; -1 where there are too few. */
-function lastingFrom(times: Float64Array): number {
-  const newest = times.length - 1;
-  let from = times.length - LASTING_VALUES;
+function lastingFrom(times: Float64Array, count: number): number {
+  const newest = count - 1;
+  let from = count - LASTING_VALUES;
   while (from >= 0 && (times[newest] as number) - (times[from] as number) < LASTING_MS) from--;
   return from;
 }
 
 /** Where the values begin that lie beyond the middle between what was and what is; one alone that does not is passed over. */
-function beginOf(values: Float64Array, least: number, middle: number, isAbove: boolean): number {
-  const isOver = (at: number) => at >= 0 && (values[at] as number) > middle === isAbove;
+function beginOf(values: Float64Array, least: number, count: number, middle: number, isAbove: boolean): number {
   let from = least;
-  while (from > 0 && (isOver(from - 1) || (isOver(from - 2) && isOver(from - 3)))) from--;
-  while (from < values.length && !isOver(from)) from++;
+  while (from > 0 && isBegun(values, from - 1, middle, isAbove)) from--;
+  while (from < count && !isOver(values, from, middle, isAbove)) from++;
   return from;
 }
 
+function isBegun(values: Float64Array, at: number, middle: number, isAbove: boolean): boolean {
+  return isOver(values, at, middle, isAbove) || (isOver(values, at - 1, middle, isAbove) && isOver(values, at - 2, middle, isAbove));
+}
+
+function isOver(values: Float64Array, at: number, middle: number, isAbove: boolean): boolean {
+  return at >= 0 && (values[at] as number) > middle === isAbove;
+}
+
 /** Where the values begin of which nothing is left. */
-function beginOfNothing(values: Float64Array, usual: number): number {
-  let from = values.length;
+function beginOfNothing(values: Float64Array, count: number, usual: number): number {
+  let from = count;
   while (from > 0 && isFallToNothing(values[from - 1] as number, usual)) from--;
   return from;
 }

@@ -1,7 +1,6 @@
 // Instances of one pair: streams that differ by nothing but their instance. A new one inherits the baseline of those before it, where they and its own first values are
 // alike, so that a deployment which renames every pod loses none, and a fault in a new pod is found as in an old one.
-import { setMember } from "../../../core/collections/own-member.ts";
-import type { Attributes, StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import { HOUR_MS } from "../../../core/time/durations.ts";
 import { INSTANCE_NAMES, instanceOf } from "../../series/instance-name.ts";
 import { identityText } from "../../series/stream-identity.ts";
@@ -21,11 +20,7 @@ const NEWEST_MS = 60_000;
 
 /** The text that instances of one pair share; null for a stream that names no instance. */
 export function familyText(name: StreamName): string | null {
-  if (instanceOf(name.attributes) === null) return null;
-  const attributes: Record<string, Attributes[string]> = {};
-  for (const [key, value] of Object.entries(name.attributes))
-    if (!(INSTANCE_NAMES as readonly string[]).includes(key)) setMember(attributes, key, value);
-  return identityText({ ...name, attributes });
+  return instanceOf(name.attributes) === null ? null : identityText(name, INSTANCE_NAMES);
 }
 
 /** Until when an instance that began then warms up. */

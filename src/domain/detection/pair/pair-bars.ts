@@ -32,10 +32,14 @@ const bars = new BoundedMap<number, Bars>(BARS_HELD_MAX);
 
 /** Bars of a pair with this interval. */
 export function barsOf(intervalMs: number): Bars {
-  return bars.obtain(intervalMs, () => ({
+  const known = bars.get(intervalMs);
+  if (known !== undefined) return known;
+  const made = {
     level: normalQuantile(Math.log(LEVELS_A_DAY * Math.min(1, (intervalMs * widthOf(intervalMs)) / DAY_MS))),
     spike: studentQuantile(Math.log(SPIKES_A_DAY * Math.min(1, intervalMs / DAY_MS)), SPIKE_FREEDOM),
-  }));
+  };
+  bars.set(intervalMs, made);
+  return made;
 }
 
 /** Values of the short mean: an hour of them, at most RECENT_VALUES. */

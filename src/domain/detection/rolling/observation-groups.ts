@@ -14,8 +14,25 @@ const VALUE_MAX = 1e300;
  * last value of each, and their mean. Returns how many; values behind the last of these belong to a minute that may still go on.
  */
 export function groupObservations(times: Float64Array, values: Float64Array, count: number, sinceMs: number): number {
-  return groupWithPending(times, values, count, sinceMs).groups;
+  let groups = 0;
+  let before = sinceMs;
+  let at = 0;
+  while (at < count) {
+    const end = endOfGroup(times, at, count, before);
+    if (end > count) break;
+    const mean = meanOf(values, at, end);
+    before = times[end - 1] as number;
+    times[groups] = before;
+    values[groups] = mean;
+    groups++;
+    at = end;
+  }
+  grouped = at;
+  return groups;
 }
+
+/** Values that the last call has made observations of: a pass over millions of streams makes no object for both figures. */
+let grouped = 0;
 
 /** Values of a minute that may still go on: their time, mean, and which share of the minute they are. */
 export interface PendingGroup {
@@ -31,20 +48,9 @@ export function groupWithPending(
   count: number,
   sinceMs: number,
 ): { readonly groups: number; readonly pending: PendingGroup | undefined } {
-  let groups = 0;
-  let before = sinceMs;
-  let at = 0;
-  while (at < count) {
-    const end = endOfGroup(times, at, count, before);
-    if (end > count) break;
-    const mean = meanOf(values, at, end);
-    before = times[end - 1] as number;
-    times[groups] = before;
-    values[groups] = mean;
-    groups++;
-    at = end;
-  }
-  return { groups, pending: at < count ? pendingGroup(times, values, at, count, before) : undefined };
+  const groups = groupObservations(times, values, count, sinceMs);
+  const before = groups === 0 ? sinceMs : (times[groups - 1] as number);
+  return { groups, pending: grouped < count ? pendingGroup(times, values, grouped, count, before) : undefined };
 }
 
 function pendingGroup(times: Float64Array, values: Float64Array, at: number, count: number, before: number): PendingGroup {

@@ -62,7 +62,7 @@ describe("evidence of series", () => {
             ring.length,
             { onsetMs, untilMs: onsetMs + sinceMs },
           );
-          const departure = cut && departureOf(cut.windows);
+          const departure = cut && departureOf(cut);
           expect(isTooYoung(before) && departure !== undefined).toBe(false);
         },
       ),

@@ -5,12 +5,6 @@ import { aggregationOf } from "../../../../domain/detection/multivariate/service
 import { aggregateName, PairAggregate } from "../../../../domain/detection/pair/pair-aggregate.ts";
 import { serviceKey } from "../../../../domain/series/stream-identity.ts";
 
-/** The first stream of a pair, and what a second one makes of it. */
-interface Group {
-  readonly slot: number;
-  ring: AggregateRing | undefined;
-}
-
 export interface AggregateRing {
   readonly name: StreamName;
   /** Hash of its name: 32 hex digits. */
@@ -26,12 +20,12 @@ export interface AggregateRing {
 }
 
 export class AggregateRings {
-  /** By the pair's names, hashed. */
-  readonly #groups = new Map<string, Group>();
+  /** By the pair's names, hashed: its only stream, or what a second one has made of it. */
+  readonly #groups = new Map<string, number | AggregateRing>();
   readonly #bySlot = new Map<number, AggregateRing>();
   readonly #byService = new Map<string, AggregateRing[]>();
   /** Groups of slots that are alone in theirs. */
-  readonly #alone = new Map<number, string>();
+  readonly #alone: string[] = [];
 
   /** Enters a stream. */
   enter(slot: number, name: StreamName, isCounter: boolean): void {
@@ -39,35 +33,39 @@ export class AggregateRings {
     const key = hash128(JSON.stringify([tenant, environment, serviceId, metricName]));
     const group = this.#groups.get(key);
     if (group === undefined) {
-      this.#groups.set(key, { slot, ring: undefined });
-      this.#alone.set(slot, key);
+      this.#groups.set(key, slot);
+      this.#alone[slot] = key;
       return;
     }
-    if (group.ring === undefined) {
-      const aggregation = aggregationOf(isCounter, metricName, attributes);
-      group.ring = {
-        name: aggregateName(name, aggregation),
-        hash: hash128(`aggregate ${key}`),
-        aggregate: new PairAggregate(aggregation),
-        firstSlot: group.slot,
-        pair: 0,
-        streams: 0,
-        firstMs: 0,
-      };
-      this.#alone.delete(group.slot);
-      this.#bySlot.set(group.slot, group.ring);
-      const service = serviceKey(tenant, serviceId);
-      this.#byService.set(service, [...(this.#byService.get(service) ?? []), group.ring]);
+    if (typeof group === "object") {
+      this.#bySlot.set(slot, group);
+      return;
     }
-    this.#bySlot.set(slot, group.ring);
+    const aggregation = aggregationOf(isCounter, metricName, attributes);
+    const ring = {
+      name: aggregateName(name, aggregation),
+      hash: hash128(`aggregate ${key}`),
+      aggregate: new PairAggregate(aggregation),
+      firstSlot: group,
+      pair: 0,
+      streams: 0,
+      firstMs: 0,
+    };
+    this.#groups.set(key, ring);
+    this.#alone[group] = "";
+    this.#bySlot.set(group, ring);
+    this.#bySlot.set(slot, ring);
+    const service = serviceKey(tenant, serviceId);
+    this.#byService.set(service, [...(this.#byService.get(service) ?? []), ring]);
   }
 
   /** A stream leaves memory; its ring goes on with the others. */
   leave(slot: number): void {
     this.#bySlot.delete(slot);
-    const alone = this.#alone.get(slot);
-    if (alone !== undefined) this.#groups.delete(alone);
-    this.#alone.delete(slot);
+    const alone = this.#alone[slot] ?? "";
+    if (alone === "") return;
+    this.#groups.delete(alone);
+    this.#alone[slot] = "";
   }
 
   /** Takes the mean of what a stream has had since the last cycle. */

@@ -1,5 +1,5 @@
 // The pass over long baselines: gives the detector of each stream the values that came since its last pass, from the stream's ring, in order and none twice.
-
+import { longEnough } from "../../../../core/collections/growing-arrays.ts";
 import {
   LONG_BASELINE_STREAMS_PER_VISIT,
   LONG_BASELINE_UNCLAIMED_CYCLES,
@@ -331,7 +331,7 @@ export class PairPass implements WatchdogDetector {
     const { acceptedMs = 0 } = around;
     const read = this.#readSince(slot, acceptedMs, untilMs);
     const young = { streams: around.streams, strictness: around.zThreshold / Z_THRESHOLD_DEFAULT, ageMs: this.#detector.ageMs };
-    const departure = youngDeparture(this.#times.subarray(0, read), this.#values.subarray(0, read), young);
+    const departure = youngDeparture(this.#times, this.#values, young, read);
     if (departure === undefined || (acceptedMs > 0 && this.#detector.departure.hasHadLevel(departure.observed))) return;
     if (this.#detector.departure.isWayBack(this.#times[0] as number, departure.observed)) return;
     this.#episodes.take({ pair, slot, direction, isNews: true }, departure.timeMs, this.#detector.depart(departure));
@@ -452,14 +452,8 @@ export class PairPass implements WatchdogDetector {
   }
 
   #setPair(slot: number, pair: number): void {
-    if (slot >= this.#pairs.length) {
-      const larger = new Uint32Array(Math.max(slot + 1, 2 * this.#pairs.length));
-      larger.set(this.#pairs);
-      this.#pairs = larger;
-      const named = new Uint8Array(larger.length);
-      named.set(this.#namedCounts);
-      this.#namedCounts = named;
-    }
+    this.#pairs = longEnough(this.#pairs, slot);
+    this.#namedCounts = longEnough(this.#namedCounts, slot);
     this.#pairs[slot] = pair;
   }
 
