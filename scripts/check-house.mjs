@@ -1,5 +1,5 @@
 // Counts what nobody wants more of, and compares with house-ceilings.json, whose figures only fall: base names that two files of src have, refused words in
-// the identifiers that src declares, doc comments that say nothing, constants that stand in two files, short files with one importer, lines of the coordinator (its thread, loop and commits; what is a noun's is its module's), modules in the longest chain, words of the documents. A path that a comment or a page
+// the identifiers that src declares, doc comments that say nothing, constants that stand in two files, short files with one importer, lines of the coordinator (its thread, loop and commits; what is a noun's is its module's), modules in the longest chain, waits for a time in tests, words of the documents. A path that a comment or a page
 // names and nothing has is a finding at once. usage: node scripts/check-house.mjs [--lower | --list]; --lower writes the figures of now where they are
 // lower (no option raises one), --list prints what is counted.
 import { execFileSync, spawnSync } from "node:child_process";
@@ -11,6 +11,7 @@ import {
   declaredNames,
   emptyComments,
   pageWords,
+  pausesOf,
   REFUSED_FORMS,
   refusedWords,
   repeatedConstants,
@@ -74,6 +75,14 @@ function sourcesAndTests(paths) {
   return all.map((path) => ({ path, text: readFileSync(path, "utf8") }));
 }
 
+/** Waits for a time in tests, by file; until.ts is there for what they expect. */
+function testPauses(files) {
+  return files
+    .filter(({ path }) => path.startsWith("test/") && path !== "test/support/until.ts")
+    .map(({ path, text }) => ({ path, pauses: pausesOf(ts.createSourceFile(path, text, ts.ScriptTarget.Latest, false)) }))
+    .filter(({ pauses }) => pauses > 0);
+}
+
 function linesBelow(folder, files) {
   return files.filter(({ path }) => path.startsWith(folder)).reduce((sum, { text }) => sum + text.split("\n").length - 1, 0);
 }
@@ -93,6 +102,7 @@ function count(paths) {
   const repeated = repeatedConstants(files);
   const documentWords = paths.filter((path) => DOCUMENTS.test(path)).reduce((sum, path) => sum + pageWords(readFileSync(path, "utf8")), 0);
   const all = sourcesAndTests(paths);
+  const pauses = testPauses(all);
   const chain = longestChain(importedModules(all));
   return {
     counts: {
@@ -104,9 +114,10 @@ function count(paths) {
       refusedForms: refusedWords(names, REFUSED_FORMS),
       refusedWords: refusedWords(names),
       slivers: slivers(all),
+      testPauses: pauses.reduce((sum, { pauses: count }) => sum + count, 0),
       twinNames: twinNames(sources),
     },
-    lists: { emptyComments: comments, moduleChain: chain, repeatedConstants: repeated },
+    lists: { emptyComments: comments, moduleChain: chain, repeatedConstants: repeated, testPauses: pauses },
   };
 }
 

@@ -185,6 +185,25 @@ export function repeatedConstants(files) {
   return [...homes].filter(([, paths]) => paths.length > 1).map(([key, paths]) => `${key}: ${paths.join(", ")}`);
 }
 
+/** Returns how often a test's source waits for a time rather than for what it expects: a promise of setTimeout, or that of node:timers/promises. */
+export function pausesOf(source) {
+  const timed = new Set(
+    source.statements
+      .filter((node) => ts.isImportDeclaration(node) && node.moduleSpecifier.text === "node:timers/promises")
+      .flatMap(({ importClause }) => importClause?.namedBindings?.elements ?? [])
+      .map(({ name }) => name.text),
+  );
+  let count = 0;
+  const visit = (node) => {
+    const isPromise = ts.isNewExpression(node) && node.expression.getText(source) === "Promise";
+    if (isPromise && /\bsetTimeout\(/.test(node.getText(source))) count++;
+    else if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && timed.has(node.expression.text)) count++;
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return count;
+}
+
 /** Returns how many words a page has, as wc counts them; what checks read in comments is no word. */
 export function pageWords(text) {
   const read = text.replaceAll(/<!--.*?-->|# bench [\w-]+: .*/g, "");

@@ -46,6 +46,8 @@ export interface Endpoint {
   readonly bodyArrayMember?: string;
   /** Milliseconds until the coordinator has answered at the latest, where 15 seconds are too few. */
   readonly answerMsMax?: number;
+  /** It answers from what is stored: what the engines have sent is committed before, so that a sender finds what it was answered for. */
+  readonly answersCommitted?: true;
   /** The front sends along what it knows of shared limits: the caller's own usage, or refusals of all tenants. */
   readonly needsShares?: "own" | "refusals";
   /** It takes long whoever else asks, and is bounded in another way: others go first. */

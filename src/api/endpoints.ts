@@ -115,6 +115,9 @@ export type BodyOf<N extends EndpointName> = EndpointOf<N> extends { readonly bo
 /** Names of the endpoints that the coordinator answers. */
 export type CoordinatorEndpoint = Extract<DeclaredEndpoint, { handledBy: "coordinator" }>["name"];
 
+/** Names of the endpoints that the front answers by itself, but for those under Prometheus' path. */
+export type FrontEndpoint = Exclude<Extract<DeclaredEndpoint, { handledBy: "front" }>, { envelope: "prometheus" }>["name"];
+
 const BY_NAME: ReadonlyMap<string, Endpoint> = new Map(ENDPOINTS.map((endpoint) => [endpoint.name, endpoint]));
 
 /** Whether queries of that name wait for others' turns; of no endpoint they do not. */

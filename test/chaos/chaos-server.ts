@@ -8,6 +8,7 @@ import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerProcess, type ServerSettings } from "../support/server-process.ts";
 import { canMount, SmallDisks } from "../support/small-disk.ts";
 import { JWT_SECRET } from "../support/tokens.ts";
+import { until } from "../support/until.ts";
 
 /** Holds an hour of what is sent; filling it takes as much memory. */
 const DISK_BYTES = 768 * 1024 * 1024;
@@ -193,14 +194,14 @@ export class ChaosServer {
   }
 
   async #untilReady(): Promise<void> {
-    for (const deadlineMs = performance.now() + PATIENCE_MS; performance.now() < deadlineMs; ) {
-      const status = await fetch(`${this.origin}/readyz`).then(
-        (answer) => answer.status,
+    const look = () =>
+      fetch(`${this.origin}/readyz`).then(
+        ({ status }) => status,
         () => 0,
       );
-      if (status === 200) return;
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-    }
-    this.faults.push("it was not ready again after an outage");
+    const waiting = { patienceMs: PATIENCE_MS, everyMs: LOOK_MS };
+    await until("ready again after an outage", look, (status) => status === 200, waiting).catch((error: Error) => {
+      this.faults.push(error.message);
+    });
   }
 }

@@ -8,6 +8,7 @@ import { LoadSender } from "../support/load-sender.ts";
 import { LoadScript } from "../support/load-sender-script.ts";
 import { ServerBench, type ServerProcess } from "../support/server-process.ts";
 import { firstOf } from "../support/test-extent.ts";
+import { until } from "../support/until.ts";
 import { differencesToScripts, readHoldings } from "./holdings.ts";
 
 const HOUR_MS = 3600 * 1000;
@@ -67,7 +68,9 @@ describe("a backup while telemetry comes in", () => {
       const made = await makeBackup(server, folder);
       expect(made.error).toBeNull();
       names.push(made.name);
-      await new Promise((resolve) => setTimeout(resolve, 1_000)); // names count seconds
+      const second = () => Math.floor(Date.now() / 1_000);
+      const madeAt = second();
+      await until("the next second, as names count them", second, (now) => now > madeAt);
     }
     await sending;
     expect(sender.isDone).toBe(true);
@@ -104,14 +107,14 @@ describe("a backup while telemetry comes in", () => {
     const { name } = await makeBackup(server, folder);
     await sender.run(server.origin, () => sender.next < 40);
     await new Promise((resolve) => setTimeout(resolve, 300));
-    const until = new Date().toISOString();
+    const moment = new Date().toISOString();
     await new Promise((resolve) => setTimeout(resolve, 300));
     await sender.run(server.origin);
     await server.kill();
 
     const restored = join(bench.dataFolder(), "data");
     const backup = join(backups, name);
-    const { code, stdout } = await vedette(["restore", backup, "--data", restored, "--log", folder, "--until", until, "--json"]);
+    const { code, stdout } = await vedette(["restore", backup, "--data", restored, "--log", folder, "--until", moment, "--json"]);
     expect(code, stdout).toBe(0);
     const again = await bench.start({ DATA_DIR: restored, ENGINES: "1" });
     expect(differencesToScripts([script(12, 40, startMs)], await readHoldings(again))).toEqual([]);

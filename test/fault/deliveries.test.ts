@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { AlertmanagerPeer, hasAlertmanager } from "../support/alertmanager-peer.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { ServerBench } from "../support/server-process.ts";
+import { until } from "../support/until.ts";
 import { WebhookReceiver } from "../support/webhook-receiver.ts";
 import { DeliveriesRound } from "./deliveries-round.ts";
 
@@ -81,9 +82,12 @@ describe("kill -9 at a random moment of the deliveries", () => {
       await expect.poll(() => statuses().length, { timeout: PATIENCE_MS }).toBeGreaterThan(0);
       await peer.restart();
       await peer.post({ ...alert, endsAt: new Date().toISOString() });
+      const isResolved = () => statuses().some(({ status }: Json) => status === "resolved");
       // Ten times its interval of a second.
-      await new Promise((resolve) => setTimeout(resolve, 10_000));
-      if (!statuses().some(({ status }: Json) => status === "resolved")) lost += 1;
+      lost += await until("a resolution", isResolved, Boolean, { patienceMs: 10_000 }).then(
+        () => 0,
+        () => 1,
+      );
       await peer.close();
     }
     receiver.close();

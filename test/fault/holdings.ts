@@ -4,6 +4,7 @@ import { isOfArrival } from "../support/arrival-series.ts";
 import { type LoadScript, recordContent, seriesKey } from "../support/load-sender-script.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import type { ServerProcess } from "../support/server-process.ts";
+import { until } from "../support/until.ts";
 
 export interface Holdings {
   /** By `seriesKey`: how many samples the stream has taken, and those stored as "ms=value". */
@@ -57,16 +58,15 @@ export async function readHoldings(server: ServerProcess): Promise<Holdings> {
 /** Dead letters by reason, once everything that the engines have sent is stored. */
 export async function settledDeadLetters(server: ServerProcess, least = 0): Promise<Record<string, number>> {
   let before = "";
-  for (const deadlineMs = performance.now() + PATIENCE_MS; performance.now() < deadlineMs; ) {
-    const { total_failed, by_reason } = await server.get<{ total_failed: number; by_reason: Record<string, number> }>(
-      "/api/v1/debug/dlq-stats",
-    );
-    const now = `${JSON.stringify(by_reason)} ${await framesSent(server)}`;
-    if (total_failed >= least && now === before) return by_reason;
+  const look = async () => {
+    const stats = await server.get<{ total_failed: number; by_reason: Record<string, number> }>("/api/v1/debug/dlq-stats");
+    const now = `${JSON.stringify(stats.by_reason)} ${await framesSent(server)}`;
+    const isSettled = stats.total_failed >= least && now === before;
     before = now;
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-  }
-  throw new Error(`${least} dead letters were expected, the server says ${before}`);
+    return { ...stats, isSettled };
+  };
+  const waiting = { patienceMs: PATIENCE_MS, everyMs: PAUSE_MS };
+  return (await until(`${least} dead letters, and no more`, look, ({ isSettled }) => isSettled, waiting)).by_reason;
 }
 
 /** Frames that the coordinator has committed; when it stands still, nothing is under way. */

@@ -130,12 +130,9 @@ async function post(server: ServerProcess, path: string, body: unknown): Promise
 
 /** Whether an anomaly's report is there in time. */
 async function finds(server: ServerProcess, anomalyId: string): Promise<boolean> {
-  for (const untilMs = performance.now() + PATIENCE_MS; performance.now() < untilMs; ) {
-    const { total } = await server.get<{ total: number }>("/api/v1/rca/reports", { anomaly_id: anomalyId, limit: "1" });
-    if (total === 1) return true;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return false;
+  const query = { anomaly_id: anomalyId, limit: "1" };
+  const look = async () => (await server.get<{ total: number }>("/api/v1/rca/reports", query)).total === 1;
+  return until("a report", look, Boolean, { patienceMs: PATIENCE_MS, everyMs: 50 }).catch(() => false);
 }
 
 describe("kill -9 at a random moment of root-cause analysis", () => {

@@ -2,12 +2,12 @@
 
 import type { ContractDriver } from "./contract-driver.ts";
 import { generator } from "./generator.ts";
+import { until } from "./until.ts";
 
 const FORESEEN = "foreseen";
 const UNSENT = "never sent";
 /** One metric, and no model. */
 const BARE = "bare";
-const POLLS_MAX = 200;
 const POLL_MS = 100;
 const MINUTES = 330;
 const LAG = 2;
@@ -33,12 +33,12 @@ function minutesOfBoth() {
 async function trained({ call }: ContractDriver): Promise<string> {
   const body = { service_id: FORESEEN, training_window_days: 3, model_type: "isolation_forest" };
   let job = { job_id: "", status: "failed", model_id: "" };
-  for (let polls = 0; polls < POLLS_MAX && job.status !== "succeeded"; polls++) {
-    if (job.status === "failed") job = await call("trainModel", 202, { body });
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    job = await call("training", 200, { path: { id: job.job_id } });
-  }
-  return job.model_id;
+  const look = async () => {
+    const { job_id } = job.status === "failed" ? await call("trainModel", 202, { body }) : job;
+    job = await call("training", 200, { path: { id: job_id } });
+    return job;
+  };
+  return (await until("a model", look, ({ status }) => status === "succeeded", { everyMs: POLL_MS })).model_id;
 }
 
 export const PREDICTION_CALLS: Readonly<Record<string, (driver: ContractDriver) => Promise<void>>> = {

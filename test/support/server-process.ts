@@ -77,14 +77,13 @@ export class ServerProcess {
 
   /** Resolves when it serves; rejects when it ends before or takes too long. */
   async ready(): Promise<void> {
-    const deadlineMs = performance.now() + PATIENCE_MS;
     let code: number | string | undefined;
     void this.#ended.then((ended) => (code = ended));
-    while (!LISTENS.test(this.#output)) {
+    const look = () => {
       if (code !== undefined) throw new Error(`the server ended with ${code} before it was ready: ${this.#tail()}`);
-      if (performance.now() > deadlineMs) throw new Error(`the server was not ready after ${PATIENCE_MS} ms: ${this.#tail()}`);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+      return this.#output;
+    };
+    await until("the server listens", look, (output) => LISTENS.test(output), { patienceMs: PATIENCE_MS, everyMs: 5 });
     if (this.origin.startsWith("https:")) return; // its certificate is the test's own; it says that it listens once it is ready
     const response = await fetch(`${this.origin}/readyz`);
     if (response.status !== 200) throw new Error(`/readyz says ${response.status}: ${await response.text()}`);

@@ -4,7 +4,7 @@ import type { HttpExchange, HttpHeaders, HttpRequest } from "../../adapters/http
 import type { Clock } from "../../adapters/platform/clock.ts";
 import type { Endpoint } from "../../api/endpoint.ts";
 import { ANY_QUERY } from "../../api/endpoints/query-shapes.ts";
-import type { EndpointName } from "../../api/endpoints.ts";
+import type { EndpointName, FrontEndpoint } from "../../api/endpoints.ts";
 import { otlpDialect, refuseGrpc, TELEMETRY_TYPES_BODY } from "../../api/otlp-answer.ts";
 import { parseQuery, splitQuery } from "../../api/query-parsing.ts";
 import { done, type Outcome, type Refusal, shown } from "../../api/refusal.ts";
@@ -124,6 +124,24 @@ export class Front {
   readonly #prometheus: PrometheusRequests;
   readonly #alerts = new AlertGate();
 
+  /** What the front answers by itself. */
+  readonly #answers: {
+    readonly [N in FrontEndpoint]: (request: FrontRequest, principal: Principal, path: Readonly<Record<string, string>>) => void;
+  } = {
+    healthz: (request) => request.respond(200, JSON_HEADERS, JSON.stringify(this.#health())),
+    readyz: (request) => this.#ready(request),
+    telemetryTypes: (request) => request.respond(200, JSON_HEADERS, TELEMETRY_TYPES_BODY),
+    metrics: (request, principal) => this.#sendMetrics(request, principal),
+    openapi: (request) => request.sendLater(this.#documents.openApi(fileRequest(request.exchange.request))),
+    docs: (request) => request.sendLater(this.#documents.page(fileRequest(request.exchange.request))),
+    stream: (request, principal) => this.#stream(request, principal),
+    signIn: (request) => this.#signIn(request),
+    startSession: (request) => this.#startSession(request),
+    endSession: (request) => this.#endSession(request),
+    web: (request) => this.#web(request),
+    webFile: (request, _principal, { file = "" }) => this.#webFile(request, file),
+  };
+
   constructor(options: FrontOptions, dependencies: FrontDependencies) {
     this.#options = options;
     this.#documents = new Documents(options.version);
@@ -198,7 +216,7 @@ export class Front {
     } else if (endpoint.handledBy === "engine") this.#ingest(request, endpoint, principal);
     else if (endpoint.handledBy === "coordinator") this.#query(request, endpoint, principal, path);
     else if (endpoint.envelope === "prometheus") this.#prometheus.take(request, endpoint, principal, path);
-    else this.#answer(request, endpoint.name as EndpointName, principal, path);
+    else this.#answers[endpoint.name as FrontEndpoint](request, principal, path);
   }
 
   /** What is refused whatever the body holds. */
@@ -259,22 +277,6 @@ export class Front {
   #call(request: FrontRequest, call: Parameters<QueryLink["call"]>[0]): void {
     const sent = this.#dependencies.queries.call(call, (status, body) => request.answer(status, body));
     if (!sent) request.refuse({ code: "overloaded", message: "too many queries wait already; try again shortly" });
-  }
-
-  #answer(request: FrontRequest, endpoint: EndpointName, principal: Principal, path: Readonly<Record<string, string>>): void {
-    if (endpoint === "healthz") request.respond(200, JSON_HEADERS, JSON.stringify(this.#health()));
-    else if (endpoint === "readyz") this.#ready(request);
-    else if (endpoint === "telemetryTypes") request.respond(200, JSON_HEADERS, TELEMETRY_TYPES_BODY);
-    else if (endpoint === METRICS) this.#sendMetrics(request, principal);
-    else if (endpoint === "openapi") request.sendLater(this.#documents.openApi(fileRequest(request.exchange.request)));
-    else if (endpoint === "docs") request.sendLater(this.#documents.page(fileRequest(request.exchange.request)));
-    else if (endpoint === "stream") this.#stream(request, principal);
-    else if (endpoint === "signIn") this.#signIn(request);
-    else if (endpoint === "startSession") this.#startSession(request);
-    else if (endpoint === "endSession") this.#endSession(request);
-    else if (endpoint === "web") this.#web(request);
-    else if (endpoint === "webFile") this.#webFile(request, path.file ?? "");
-    else throw new Error(`the front has no answer for ${endpoint}`);
   }
 
   /** The user interface for whoever can show it; curl and scripts get links. */

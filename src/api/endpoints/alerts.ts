@@ -54,6 +54,7 @@ export const ALERTS_ENDPOINTS = [
     path: "/api/v1/alerts",
     access: "viewer",
     handledBy: "coordinator",
+    answersCommitted: true,
     query: z.strictObject({
       state: choiceParameter("state", ["firing", "resolved"]).optional(),
       severity: choiceParameter("severity", ["low", "medium", "high"]).optional(),
@@ -139,6 +140,7 @@ export const ALERTS_ENDPOINTS = [
     path: "/api/v1/alerts/{alert_id}",
     access: "viewer",
     handledBy: "coordinator",
+    answersCommitted: true,
     query: NO_QUERY,
     parameters: PARAMETERS,
     responses: { 200: ALERT_DETAIL },
@@ -289,6 +291,7 @@ export const ALERTS_ENDPOINTS = [
     path: "/api/v1/alerts/{alert_id}/timeline",
     access: "viewer",
     handledBy: "coordinator",
+    answersCommitted: true,
     query: z.strictObject(PAGE),
     parameters: PARAMETERS,
     responses: { 200: TIMELINE },

@@ -55,6 +55,7 @@ export const ANALYSIS_ENDPOINTS = [
     path: "/api/v1/rca/reports",
     access: "viewer",
     handledBy: "coordinator",
+    answersCommitted: true,
     query: z.strictObject({
       service_id: textParameter("service_id").optional(),
       environment: environmentParameter().optional(),
@@ -127,6 +128,7 @@ export const ANALYSIS_ENDPOINTS = [
     path: "/api/v1/rca/correlations",
     access: "viewer",
     handledBy: "coordinator",
+    answersCommitted: true,
     query: z.strictObject({ service_id: textParameter("service_id"), depth: depth(), environment: environmentParameter().optional() }),
     responses: { 200: CORRELATIONS },
     errors: ["not_found", "overloaded"],
@@ -144,6 +146,7 @@ export const ANALYSIS_ENDPOINTS = [
     path: "/api/v1/ml/blast-radius",
     access: "viewer",
     handledBy: "coordinator",
+    answersCommitted: true,
     query: z.strictObject({
       service_id: textParameter("service_id"),
       metric: textParameter("metric").optional(),
@@ -199,6 +202,7 @@ export const ANALYSIS_ENDPOINTS = [
     path: "/api/v1/rca/similar",
     access: "viewer",
     handledBy: "coordinator",
+    answersCommitted: true,
     query: z.strictObject({ anomaly_id: textParameter("anomaly_id") }),
     responses: { 200: SIMILAR_REPORTS },
     errors: ["not_found"],
@@ -216,6 +220,7 @@ export const ANALYSIS_ENDPOINTS = [
     path: "/api/v1/rca/scorecard",
     access: "viewer",
     handledBy: "coordinator",
+    answersCommitted: true,
     query: NO_QUERY,
     responses: { 200: SCORECARD },
     examples: {

@@ -16,6 +16,7 @@ export const ANOMALIES_ENDPOINTS = [
     path: "/api/v1/anomalies",
     access: "viewer",
     handledBy: "coordinator",
+    answersCommitted: true,
     query: z.strictObject({
       service_id: textParameter("service_id").optional(),
       ...TIME_RANGE,
@@ -43,6 +44,7 @@ export const ANOMALIES_ENDPOINTS = [
     path: "/api/v1/anomalies/{id}",
     access: "viewer",
     handledBy: "coordinator",
+    answersCommitted: true,
     query: NO_QUERY,
     parameters: { id: "anomaly_id of the anomaly" },
     responses: { 200: ANOMALY_DETAIL },

@@ -90,6 +90,7 @@ export const LABELS_ENDPOINTS = [
     path: "/api/v1/service-labels",
     access: "viewer",
     handledBy: "coordinator",
+    answersCommitted: true,
     query: z.strictObject({ service_id: textParameter("service_id").optional(), key: textParameter("key").optional(), ...PAGE }),
     responses: { 200: z.strictObject({ labels: z.array(LABEL), total: COUNT, page_token: NEXT_PAGE }) },
     examples: { response: { labels: [LABEL_EXAMPLE], total: 1, page_token: "" } },

@@ -179,6 +179,7 @@ export const ROUTING_ENDPOINTS = [
     path: "/api/v1/reports/pages",
     access: "viewer",
     handledBy: "coordinator",
+    answersCommitted: true,
     query: z.strictObject({
       ...TIME_RANGE,
       team: textParameter("team").optional(),

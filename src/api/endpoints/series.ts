@@ -134,6 +134,7 @@ export const SERIES_ENDPOINTS = [
     path: "/api/v1/records",
     access: "viewer",
     handledBy: "coordinator",
+    answersCommitted: true,
     query: z.strictObject({
       service_id: textParameter("service_id").optional(),
       environment: environmentParameter().optional(),
@@ -159,6 +160,7 @@ export const SERIES_ENDPOINTS = [
     path: "/api/v1/call-graph",
     access: "viewer",
     handledBy: "coordinator",
+    answersCommitted: true,
     query: z.strictObject({
       service_id: textParameter("service_id").optional(),
       environment: environmentParameter().optional(),

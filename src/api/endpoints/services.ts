@@ -79,6 +79,7 @@ export const SERVICES_ENDPOINTS = [
     path: "/api/v1/graph",
     access: "viewer",
     handledBy: "coordinator",
+    answersCommitted: true,
     query: z.strictObject({
       service_id: textParameter("service_id").optional(),
       environment: environmentParameter().optional(),

@@ -30,5 +30,4 @@ export const ALERTS = {
     alertChart,
     alertTimeline,
   },
-  afterCommit: ["alerts", "alert", "alertTimeline"],
 } as const satisfies NounModule;

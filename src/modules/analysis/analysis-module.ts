@@ -43,7 +43,6 @@ export const ANALYSIS = {
     scorecard,
     alertWebhook: takeAlerts,
   },
-  afterCommit: ["rcaReports", "correlations", "blastRadius", "similarReports", "scorecard"],
 } as const satisfies NounModule;
 
 interface ReportExpiry {

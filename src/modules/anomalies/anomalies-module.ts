@@ -22,5 +22,4 @@ export const ANOMALIES = {
     changeAnomaly,
     declareAnomaly,
   },
-  afterCommit: ["anomalies", "anomaly"],
 } as const satisfies NounModule;

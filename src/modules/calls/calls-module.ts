@@ -37,7 +37,6 @@ export const CALLS = {
   handlers: {
     callGraph,
   },
-  afterCommit: ["callGraph"],
 } as const satisfies NounModule;
 
 interface Generations {

@@ -31,7 +31,6 @@ export const DEAD_LETTERS = {
     replayDeadLetters,
     replayJob,
   },
-  afterCommit: ["dlqStats", "deadLetters", "deadLetter", "correctDeadLetter", "deleteDeadLetter", "replayDeadLetters", "replayJob"],
 } as const satisfies NounModule;
 
 // GET /api/v1/debug/dlq-stats: the tenant's dead letters as stored now, so that the groups add up to the total, and what has gone by the bounds.

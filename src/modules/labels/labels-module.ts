@@ -19,5 +19,4 @@ export const LABELS = {
     deleteLabel,
     importCatalog,
   },
-  afterCommit: ["labels"],
 } as const satisfies NounModule;

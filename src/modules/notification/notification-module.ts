@@ -40,7 +40,6 @@ export const NOTIFICATION = {
     pageReport: reportPages,
     drill: startDrill,
   },
-  afterCommit: ["pageReport"],
 } as const satisfies NounModule;
 
 async function startDrill(context: NotificationContext, request: QueryRequest<"drill">): Promise<Outcome<unknown>> {

@@ -104,9 +104,5 @@ export type QueryHandler<N extends CoordinatorEndpoint, Context> = (
   request: QueryRequest<N>,
 ) => Outcome<unknown> | Promise<Outcome<unknown>>;
 
-/** The handlers of all nouns, by the endpoint's name, and which of them answer from what is stored. */
-export interface QueryHandlers<Context> {
-  readonly handlers: { readonly [N in CoordinatorEndpoint]: QueryHandler<N, Context> };
-  /** Endpoints that answer after what the engines have sent is committed, so that a sender finds what it was answered for. */
-  readonly afterCommit: ReadonlySet<CoordinatorEndpoint>;
-}
+/** The handlers of all nouns, by the endpoint's name. */
+export type QueryHandlers<Context> = { readonly [N in CoordinatorEndpoint]: QueryHandler<N, Context> };

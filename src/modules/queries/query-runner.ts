@@ -5,7 +5,7 @@ import type { Clock } from "../../adapters/platform/clock.ts";
 import { StoreError } from "../../adapters/storage/key-value-store.ts";
 import { bodySteps } from "../../api/body-parsing.ts";
 import type { CoordinatorEndpoint } from "../../api/endpoints.ts";
-import { isPatientEndpoint } from "../../api/endpoints.ts";
+import { endpointNamed, isPatientEndpoint } from "../../api/endpoints.ts";
 import { refusalBody } from "../../api/error-answer.ts";
 import { parseQuery } from "../../api/query-parsing.ts";
 import { ERROR_STATUS, type Outcome, type Refusal, refused } from "../../api/refusal.ts";
@@ -143,20 +143,20 @@ function refusalAnswer(refusal: Refusal): Answered {
 
 /** Answers a call once its turn has come. Rejects only on a defect of this program. */
 async function answerQuery<Context extends Pick<QueryContext, "pause" | "settle">>(
-  nouns: QueryHandlers<Context>,
+  handlers: QueryHandlers<Context>,
   context: Context,
   call: QueryCall,
   turn: () => Promise<void>,
 ): Promise<Answered> {
-  if (!Object.hasOwn(nouns.handlers, call.endpoint)) throw new RangeError(`the coordinator does not answer ${call.endpoint}`);
-  const outcome = await handle(nouns, context, call.endpoint as CoordinatorEndpoint, call, turn);
+  if (!Object.hasOwn(handlers, call.endpoint)) throw new RangeError(`the coordinator does not answer ${call.endpoint}`);
+  const outcome = await handle(handlers, context, call.endpoint as CoordinatorEndpoint, call, turn);
   if (!outcome.ok) return refusalAnswer(outcome.refusal);
   const { status: code = 200, value } = outcome;
   return { status: code, body: code === NO_CONTENT ? "" : await inSlices(jsonTextSteps(value), context.pause) };
 }
 
 async function handle<N extends CoordinatorEndpoint, Context extends Pick<QueryContext, "pause" | "settle">>(
-  { handlers, afterCommit }: QueryHandlers<Context>,
+  handlers: QueryHandlers<Context>,
   context: Context,
   endpoint: N,
   call: QueryCall,
@@ -168,7 +168,7 @@ async function handle<N extends CoordinatorEndpoint, Context extends Pick<QueryC
     const body = await inSlices(bodySteps(endpoint, call.body), context.pause);
     if (!body.ok) return body;
     await turn();
-    if (afterCommit.has(endpoint)) await context.settle();
+    if (endpointNamed(endpoint).answersCommitted === true) await context.settle();
     const { principal, path, requestId, address = null, mediaType = null, ifMatch = null, shares = [] } = call;
     return await handlers[endpoint](context, {
       principal,

@@ -20,7 +20,6 @@ export const RECORDS = {
   handlers: {
     records: listRecords,
   },
-  afterCommit: ["records"],
 } as const satisfies NounModule;
 
 interface Sources {

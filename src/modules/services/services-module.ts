@@ -28,7 +28,6 @@ export const SERVICES = {
     services: listServices,
     graph: serviceGraph,
   },
-  afterCommit: ["graph"],
 } as const satisfies NounModule;
 
 /** The graph; without `service_id` of all services that traces name. */

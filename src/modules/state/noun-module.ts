@@ -1,5 +1,4 @@
 // What a noun brings to the coordinator, in one object; nouns/modules.ts folds them.
-import type { CoordinatorEndpoint } from "../../api/endpoints.ts";
 import type { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import type { CoordinatorCounter, CoordinatorSharedLimit } from "../../core/layout/counters.ts";
 import type { PatternCache } from "../../domain/alerting/pattern/pattern-cache.ts";
@@ -31,8 +30,6 @@ export interface NounModule {
   readonly configured?: (sources: never) => object;
   /** By the endpoint's name. */
   readonly handlers?: Readonly<Record<string, (context: never, request: never) => unknown>>;
-  /** Endpoints that answer from what is stored: what the engines have sent is committed before they do. */
-  readonly afterCommit?: readonly CoordinatorEndpoint[];
   /** Gauges of how much there is. */
   readonly gauges?: (state: never) => Partial<Record<CoordinatorCounter, number>>;
   /** Deletes what is past its time or over its number. */

@@ -76,6 +76,14 @@ it("finds constants of one name and one value in two files, and not those of ano
   expect(guards.repeatedConstants(files)).toEqual(["DAY_MS = 86400000: a.ts, b.ts", "PAUSE_MS = 60000: a.ts, b.ts"]);
 });
 
+it("counts waits for a time in tests, and no other timers", () => {
+  const pauses = (text: string) => guards.pausesOf(sourceOf(text));
+  expect(pauses("for (;;) await new Promise((resolve) => setTimeout(resolve, 5));")).toBe(1);
+  expect(pauses("await new Promise<void>((done) => { setTimeout(done, 5); });")).toBe(1);
+  expect(pauses('import { setTimeout as pause } from "node:timers/promises"; await pause(5); await pause(9);')).toBe(2);
+  expect(pauses('const late = setTimeout(stop, 9); await until("a row", look);')).toBe(0);
+});
+
 describe("ceilings", () => {
   const ceilings = { words: 10, names: ["a", "b"], refused: { held: 2 } };
 

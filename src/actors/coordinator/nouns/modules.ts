@@ -1,6 +1,5 @@
 // The nouns of the coordinator, folded: their tables, handlers, Books of configured things, gauges and retention. What is missing here does not compile.
 import type { PackedTableOptions } from "../../../adapters/storage/packed-store.ts";
-import type { CoordinatorEndpoint } from "../../../api/endpoints.ts";
 import { ACCESS } from "../../../modules/access/access-module.ts";
 import { ALERT_ACTIONS } from "../../../modules/alert-actions/alert-actions-module.ts";
 import { ALERTS } from "../../../modules/alerts/alerts-module.ts";
@@ -111,13 +110,8 @@ export const PACKED_TABLES: Readonly<Record<"control" | "series", readonly Packe
   series: [{ table: "ledger", packs: "ledger_packs" }],
 };
 
-const handlers: QueryHandlers<NounsContext>["handlers"] = Object.assign({}, ...modules.map((one) => one.handlers)) as AllHandlers;
-
 /** Who answers each endpoint of the coordinator. */
-export const HANDLERS: QueryHandlers<NounsContext> = {
-  handlers,
-  afterCommit: new Set<CoordinatorEndpoint>(modules.flatMap(({ afterCommit = [] }) => afterCommit)),
-};
+export const HANDLERS: QueryHandlers<NounsContext> = Object.assign({}, ...modules.map(({ handlers }) => handlers)) as AllHandlers;
 
 /** Makes the Books of what people configure. */
 export function configuredBooks(sources: ConfiguredSources): ConfiguredBooks {

@@ -2,10 +2,10 @@
 import { mkdtempSync, readdirSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { LogRemover } from "../../../../src/adapters/log/log-remover.ts";
 import { listSegments, segmentPath } from "../../../../src/adapters/log/log-segment.ts";
+import { until } from "../../../support/until.ts";
 
 const SEGMENT_BYTES = 64 * 1024 * 1024;
 
@@ -24,12 +24,7 @@ describe("the log's remover", () => {
     return path;
   };
   const names = () => readdirSync(directory).sort();
-  const until = async (isSo: () => boolean) => {
-    for (let turns = 0; !isSo(); turns++) {
-      if (turns > 1_000) throw new Error(`still there: ${names()}`);
-      await pause(5);
-    }
-  };
+  const left = (count: number) => until("files that are left", names, ({ length }) => length === count, { everyMs: 5 });
 
   it("takes a segment out of the log at once, and frees it in steps", async () => {
     const remover = new LogRemover([directory]);
@@ -37,13 +32,14 @@ describe("the log's remover", () => {
     expect(remover.discard(first)).toBe(true);
     expect(listSegments(directory).map(({ path }) => path)).toEqual([second]);
     const sizes = new Set<number>();
-    await until(() => {
+    const isGone = () => {
       const left = names().find((name) => name.endsWith(".discarded"));
       // It may go between the two calls.
       const size = left === undefined ? undefined : statSync(join(directory, left), { throwIfNoEntry: false })?.size;
       if (size !== undefined) sizes.add(size);
       return left === undefined;
-    });
+    };
+    await until("the segment is gone", isGone, Boolean, { everyMs: 5 });
     expect(sizes.size).toBeGreaterThan(2);
     expect(statSync(second).size).toBe(SEGMENT_BYTES);
   });
@@ -51,9 +47,9 @@ describe("the log's remover", () => {
   it("frees one after another what is discarded meanwhile, small and empty ones too", async () => {
     const remover = new LogRemover([directory]);
     for (const [number, bytes] of [SEGMENT_BYTES, 0, 1, 5_000_000].entries()) expect(remover.discard(segment(number, bytes))).toBe(true);
-    await until(() => names().length === 0);
+    await left(0);
     expect(remover.discard(segment(4))).toBe(true);
-    await until(() => names().length === 0);
+    await left(0);
   });
 
   it("says of one that has gone already that it has", () => {
@@ -61,10 +57,10 @@ describe("the log's remover", () => {
   });
 
   it("frees what a killed server has left, and nothing else", async () => {
-    const [kept, left] = [segment(1), segment(0)];
-    renameSync(left, `${left}.discarded`);
+    const [kept, gone] = [segment(1), segment(0)];
+    renameSync(gone, `${gone}.discarded`);
     new LogRemover([directory]);
-    await until(() => names().length === 1);
+    await left(1);
     expect(listSegments(directory).map(({ path }) => path)).toEqual([kept]);
     new LogRemover([join(directory, "missing")]);
   });
