@@ -27,7 +27,7 @@ function digit(hex: string, at: number): number {
 /** Value of a lower-case hex digit; below 0 or above 15 for any other character. */
 function lowerDigit(hex: string, at: number): number {
   const code = hex.charCodeAt(at);
-  return code < 0x3a ? code - 0x30 : code - 0x57;
+  return code < 0x3a ? code - 0x30 : code < 0x61 ? -1 : code - 0x57;
 }
 
 /** Bytes in the making. */

@@ -8,6 +8,7 @@ export const QUANTILES = [
   { quantile: 0.95, suffix: ".p95" },
   { quantile: 0.99, suffix: ".p99" },
 ] as const;
+const SUFFIX_BEGINS = ".".charCodeAt(0);
 export const COUNT_SUFFIX = ".count";
 export const SUM_SUFFIX = ".sum";
 /** Bytes that a suffix adds to a name at most. */
@@ -21,10 +22,11 @@ export function suffixOf(quantile: number): string {
   return `.p${Number((quantile * 100).toPrecision(12))}`;
 }
 
-/** The histogram's name in that of a series of one of its QUANTILES; every other name as it is. */
+/** The histogram's name in that of a series of one of its QUANTILES, whose suffixes are of one length; every other name as it is. */
 export function baseNameOf(metricName: string): string {
-  const own = QUANTILES.find(({ suffix }) => metricName.endsWith(suffix));
-  return own === undefined ? metricName : metricName.slice(0, -own.suffix.length);
+  const end = metricName.length - QUANTILES[0].suffix.length;
+  if (metricName.charCodeAt(end) !== SUFFIX_BEGINS) return metricName;
+  return QUANTILES.some(({ suffix }) => metricName.endsWith(suffix)) ? metricName.slice(0, end) : metricName;
 }
 
 /** The values of what was added in an interval; none of one that is empty. */

@@ -10,7 +10,7 @@ import { KeyBuilder, KeyReader, prefixEnd } from "../../domain/codec/key.ts";
 import { stored } from "../state/generated/stored-rows.ts";
 import { checkRowVersion } from "../state/stored-json.ts";
 import { type MessageCodec, readStoredMessage, storedMessage, storedText } from "../state/stored-message.ts";
-import { idBytes, TIME_BYTES } from "../state/tables.ts";
+import { idBytes, TIME_BYTES, tenantIdKey } from "../state/tables.ts";
 
 const TABLE = "timeline";
 const VERSION = 1;
@@ -62,18 +62,14 @@ export class TimelineBook {
   }
 
   #rows(tenant: string, alertId: string) {
-    const from = prefixOf(tenant, alertId).finish();
+    const from = tenantIdKey(tenant, alertId);
     // One transaction may add a few beyond the maximum; the next takes them along.
     return this.#store.range(TABLE, { from, to: prefixEnd(from) as Uint8Array, limit: 2 * TIMELINE_LINES_MAX });
   }
 }
 
-function prefixOf(tenant: string, alertId: string): KeyBuilder {
-  return new KeyBuilder().text(tenant).fixed(idBytes(alertId));
-}
-
 function keyOf(tenant: string, alertId: string, line: TimelineLine): Uint8Array {
-  return withPlace(prefixOf(tenant, alertId), line).finish();
+  return tenantIdKey(tenant, alertId, (key) => withPlace(key, line));
 }
 
 /** The place of a line as a text. */

@@ -1,6 +1,6 @@
 // Stored values by schema (schemas/stored.proto): {version u8, bytes of the message u32, message}. The length is there so that a value that was cut off is known
 // as damaged: a message alone would be read as one with fewer fields.
-import { ID_BYTES } from "./tables.ts";
+import { ID_BYTES, knownIdBytes } from "./tables.ts";
 
 const HEAD_BYTES = 5;
 
@@ -54,10 +54,9 @@ export interface StoredId {
   readonly text?: string;
 }
 
-const HEX_ID = /^[0-9a-f]{32}$/;
-
 export function storedId(id: string): StoredId {
-  return HEX_ID.test(id) ? { hex: Buffer.from(id, "hex") } : { text: storedText(id) };
+  const hex = knownIdBytes(id);
+  return hex === undefined ? { text: storedText(id) } : { hex };
 }
 
 /** Throws RangeError where there is none. */

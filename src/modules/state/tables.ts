@@ -24,8 +24,6 @@ export const TABLE_END = new Uint8Array(8).fill(0xff);
 /** Below every key of a table. */
 export const TABLE_START = new Uint8Array(0);
 
-const HEX_ID = /^[0-9a-f]{32}$/;
-
 /** Used again for every key. */
 const rowKey = new KeyBuilder();
 const idScratch = new Uint8Array(ID_BYTES);
@@ -39,10 +37,28 @@ export function newId(source: { randomBytes(count: number): Uint8Array }): strin
   return idText(source.randomBytes(ID_BYTES));
 }
 
+/** The bytes of an id; undefined of a text that is none. */
+export function knownIdBytes(id: string): Uint8Array<ArrayBuffer> | undefined {
+  const bytes = new Uint8Array(ID_BYTES);
+  return writeId(id, bytes) ? bytes : undefined;
+}
+
 /** The bytes of an id. */
 export function idBytes(id: string): Uint8Array {
-  if (!HEX_ID.test(id)) throw noId(id);
-  return new Uint8Array(Buffer.from(id, "hex"));
+  const bytes = knownIdBytes(id);
+  if (bytes === undefined) throw noId(id);
+  return bytes;
+}
+
+/** Whether a text is an id, whose bytes stand in `bytes` then. */
+function writeId(id: string, bytes: Uint8Array): boolean {
+  if (id.length !== 2 * ID_BYTES) return false;
+  for (let i = 0; i < ID_BYTES; i++) {
+    const [high, low] = [hexDigit(id, 2 * i), hexDigit(id, 2 * i + 1)];
+    if (((high | low) & ~0xf) !== 0) return false;
+    bytes[i] = (high << 4) | low;
+  }
+  return true;
 }
 
 /** The id of bytes. */
@@ -52,8 +68,7 @@ export function idText(bytes: Uint8Array): string {
 
 /** Key of anomalies, records and dead letters. */
 export function tenantTimeKey(tenant: string, timeMs: number, id: string): Uint8Array {
-  if (!HEX_ID.test(id)) throw noId(id);
-  for (let i = 0; i < ID_BYTES; i++) idScratch[i] = (hexDigit(id, 2 * i) << 4) | hexDigit(id, 2 * i + 1);
+  if (!writeId(id, idScratch)) throw noId(id);
   return rowKey.clear().fixed(tenantPrefix(tenant)).time(timeMs).fixed(idScratch).finish();
 }
 
@@ -88,10 +103,10 @@ function isLastTenant(key: Uint8Array, tenantBytes: number): boolean {
   return true;
 }
 
-/** Value of a character that is known to be a lower-case hex digit. */
+/** Value of a lower-case hex digit; below 0 or above 15 for any other character. */
 function hexDigit(hex: string, at: number): number {
   const code = hex.charCodeAt(at);
-  return code < 0x3a ? code - 0x30 : code - 0x57;
+  return code < 0x3a ? code - 0x30 : code < 0x61 ? -1 : code - 0x57;
 }
 
 let lastTenant = "";
@@ -104,6 +119,14 @@ function tenantPrefix(tenant: string): Uint8Array {
     lastTenant = tenant;
   }
   return lastPrefix;
+}
+
+/** Key of what belongs to something of a tenant, as lines of an alert do, with what `add` writes behind it; it makes no other key. */
+export function tenantIdKey(tenant: string, id: string, add?: (key: KeyBuilder) => void): Uint8Array {
+  if (!writeId(id, idScratch)) throw noId(id);
+  rowKey.clear().fixed(tenantPrefix(tenant)).fixed(idScratch);
+  add?.(rowKey);
+  return rowKey.finish();
 }
 
 /** Bound of a tenant's keys: those of earlier times lie below it. */

@@ -21,12 +21,13 @@ import { SAMPLE_LENGTH, SAMPLE_VALUES, ThinnedSample } from "../rolling/thinned-
 import { INTERVAL_LENGTH, UsualInterval } from "../rolling/usual-interval.ts";
 import { HOUR_PROFILE_LENGTH, HourProfile } from "../seasonal/hour-profile.ts";
 import { type OffsetMs, UTC_OFFSET } from "../seasonal/time-zone-hours.ts";
+import { FirstValues } from "./first-values.ts";
 import { ALIKE_SDS } from "./instance-family.ts";
 import { LASTING_LENGTH, LastingEvidence } from "./lasting-evidence.ts";
 import { scaleOf, shiftOf } from "./level-shift.ts";
 import { barsOf, highLevels, SHARED_VALUES, widthOf } from "./pair-bars.ts";
 import { evidenceOf, PairVerdict } from "./pair-finding.ts";
-import { lastingMomentOf, momentOf } from "./pair-moments.ts";
+import { lastingMomentOf, momentOf, noteValue } from "./pair-moments.ts";
 import { DEPLOYMENT_LENGTH, FIRST_PAIR_STATE_BYTES, PAIR_STATE_BYTES, PAIR_STATE_DOUBLES } from "./pair-state.ts";
 import { type NewValues, type PairSurroundings, SURROUNDED_BY_NOTHING, Z_THRESHOLD_DEFAULT } from "./pair-surroundings.ts";
 import { StretchTail } from "./stretch-tail.ts";
@@ -57,10 +58,6 @@ const IS_SETTLING = 1;
 
 /** Levels and hours learn nothing of an incident for this long; what lasts longer is the new normal. */
 const INCIDENT_MS = 6 * HOUR_MS;
-
-/** Time without a value behind which the hour may be another one. */
-const GAP_MS = HOUR_MS / 2;
-const GAP_INTERVALS = 10;
 
 /** One pair. Its whole state is `state`: store its bytes, and give them to the constructor to go on. */
 export class PairDetector {
@@ -98,6 +95,7 @@ export class PairDetector {
   /** Contexts of the newest value, written anew for each: a cycle judges millions of values, and an object each was most of what it allocated. */
   readonly #moment: ReturnType<typeof momentOf>;
   readonly #lastingMoment: ReturnType<typeof lastingMomentOf>;
+  readonly #first: FirstValues;
   /** The state before values that are foreseen. */
   readonly #retained = new Uint8Array(PAIR_STATE_BYTES);
   readonly #bytes: Uint8Array;
@@ -134,6 +132,13 @@ export class PairDetector {
     this.#offsetMs = offsetMs;
     this.#bytes = new Uint8Array(state);
     this.#moment = momentOf(this.#profile, this.#values, (ms) => this.#knownDays?.kindAt(ms) === "weekend");
+    this.#first = new FirstValues({
+      interval: this.#interval,
+      values: this.#values,
+      departure: this.departure,
+      moment: this.#moment,
+      offsetMs,
+    });
     this.#lastingMoment = lastingMomentOf(this.departure, this.#values, () => this.#newest);
   }
 
@@ -172,7 +177,7 @@ export class PairDetector {
 
   /** Judges a finite value by what came before it, and takes it in. Times must not go back. */
   observe(timeMs: number, observed: number, around: PairSurroundings = SURROUNDED_BY_NOTHING): PairVerdict {
-    const { deployedMs, acceptedMs = 0, changedMs = 0, streams, zThreshold, knownDays } = around;
+    const { deployedMs, acceptedMs = 0, changedMs = 0, knownDays } = around;
     const value = heldValue(observed);
     this.#lastMs = this.#interval.lastMs;
     this.#interval.add(timeMs);
@@ -191,16 +196,11 @@ export class PairDetector {
     if (changedMs > 0 && changedMs >= this.#lastMs) this.#moveTo(value, value - verdict.expected, hour);
     const caution = isSettling || timeMs < this.#lenientUntilMs ? DEPLOYMENT_BAR : 1;
     const moment = this.#moment;
-    moment.intervalMs = this.#interval.ms;
-    moment.stepMs = timeMs - this.#lastMs;
+    noteValue(moment, this.#interval, timeMs, this.#lastMs, around);
     moment.localMs = localMs;
     moment.hour = hour;
-    moment.caution = ((isSettling ? DEPLOYMENT_BAR : 1) * zThreshold) / Z_THRESHOLD_DEFAULT;
+    if (isSettling) moment.caution *= DEPLOYMENT_BAR;
     moment.lenientUntilMs = this.#lenientUntilMs;
-    moment.streams = streams;
-    moment.isBehindGap = this.#lastMs > 0 && moment.stepMs > Math.max(GAP_MS, GAP_INTERVALS * this.#interval.ms);
-    moment.isCounter = around.isCounter === true;
-    moment.counts = around.counts ?? 0;
     moment.acceptedMs = acceptedMs > 0 ? acceptedMs + this.#offsetMs(acceptedMs) : 0;
     this.#knownDays = knownDays;
     this.#newest = value;
@@ -281,8 +281,12 @@ export class PairDetector {
   }
 
   /** Report that the first `count` of these values would lead to on a side, each as the next cycle would judge it; none of them is taken in. */
-  foresee({ times, values, count, pending }: NewValues, around: PairSurroundings, side: 1 | -1): TailEvidence | undefined {
+  foresee(newest: NewValues, around: PairSurroundings, side: 1 | -1): TailEvidence | undefined {
+    const { times, values, count, pending } = newest;
     this.#retained.set(this.#bytes);
+    const isQuiet = this.count === 0 && this.#first.areQuiet(newest, around);
+    this.#bytes.set(this.#retained);
+    if (isQuiet) return undefined;
     let evidence: TailEvidence | undefined;
     for (let i = 0; i < count; i++) evidence = evidenceOf(this.observe(times[i] as number, values[i] as number, around), side) ?? evidence;
     if (pending !== undefined && this.count >= DEPARTING_VALUES) evidence = this.#foreseePending(pending, around, side) ?? evidence;

@@ -26,6 +26,16 @@ const COUNT_MAX = 2 ** 24 - 1;
 const MEMORY_DAYS = 25;
 const MEMORY_MIN = 14;
 
+/** Values by which an hour has been seen on enough days. */
+function valuesOfHour(intervalMs: number): number {
+  return DAYS_MIN * Math.max(1, HOUR_MS / intervalMs);
+}
+
+/** Whether so few values, in whichever hours, say nothing of what is between any two: `between` gives NaN. */
+export function knowsNoHour(values: number, intervalMs: number): boolean {
+  return values < valuesOfHour(intervalMs);
+}
+
 /** A profile over caller-owned state of HOUR_PROFILE_LENGTH numbers, all 0 at the start. */
 export class HourProfile {
   readonly #means: Float32Array;
@@ -48,7 +58,7 @@ export class HourProfile {
   between(timeMs: number, intervalMs: number, isHoliday = false): number {
     const from = timeMs - HOUR_MS / 2;
     const to = timeMs + HOUR_MS / 2;
-    const enough = DAYS_MIN * Math.max(1, HOUR_MS / intervalMs);
+    const enough = valuesOfHour(intervalMs);
     if ((this.#counts[place(from, ANY_DAY)] as number) < enough || (this.#counts[place(to, ANY_DAY)] as number) < enough) return Number.NaN;
     const share = from / HOUR_MS - Math.floor(from / HOUR_MS);
     const kind = isHoliday ? WEEKEND : kindOf(timeMs);
@@ -64,7 +74,7 @@ export class HourProfile {
   /** Whether the hour has been seen on two days of the time's kind: only then it has something that is usual on such a day. */
   knowsKindOfDay(timeMs: number, intervalMs: number, isHoliday = false): boolean {
     const count = this.#counts[place(timeMs, isHoliday ? WEEKEND : kindOf(timeMs))] as number;
-    return count >= DAYS_MIN * Math.max(1, HOUR_MS / intervalMs);
+    return count >= valuesOfHour(intervalMs);
   }
 
   /** Mean of the hour, on a day of this kind, drawn towards that of any day. */
