@@ -173,7 +173,8 @@ function open({ anomaly, id }: KnownState, frame: EpisodeFrame, wallNowMs: numbe
   const members = { streams: anomaly.streams + 1, openStreams: anomaly.openStreams + 1 };
   const episode = memberOf(anomaly);
   if (isQuiet(anomaly)) return { kind: "left", anomaly: { ...anomaly, ...members }, episode };
-  return { kind: "joined", anomaly: { ...reopened(raised(anomaly, frame)), ...members }, episode };
+  const after = isOfRecord(anomaly, frame) ? atPeak(anomaly, frame) : raised(anomaly, frame);
+  return { kind: "joined", anomaly: { ...reopened(after), ...members }, episode };
 }
 
 /** Detectors whose findings are what somebody says, and end with the word. */
@@ -206,6 +207,12 @@ function update(anomaly: Anomaly | undefined, frame: EpisodeFrame): EpisodeEffec
   if (lasting !== undefined && !isLasting(anomaly)) return { kind: "updated", anomaly: withLasting(raised(anomaly, frame), lasting) };
   const after = frame.z === anomaly.z && frame.explanation !== anomaly.explanation ? atPeak(anomaly, frame) : raised(anomaly, frame);
   return after === anomaly ? IGNORED : { kind: "updated", anomaly: after };
+}
+
+/** Whether what the anomaly says was said by an episode of this detector and stream. Of these one is open at a time: where another begins, that is so no more. */
+function isOfRecord({ verdict, attributes }: Anomaly, frame: EpisodeFrame): boolean {
+  const detector = typeof verdict === "object" && verdict !== null && "detector" in verdict ? verdict.detector : undefined;
+  return detector === frame.detector && canonicalAttributes(attributes) === canonicalAttributes(frame.attributes);
 }
 
 /** Gate of a verdict by which a hold has ended. */

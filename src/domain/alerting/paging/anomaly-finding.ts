@@ -98,12 +98,13 @@ interface DecidedChange {
 }
 
 /**
- * Whether a higher peak, a stream more, or the end of a hold may change what was decided: of one that reached people only a higher severity does, which goes by how far
+ * Whether a higher peak, another text, a stream more, or the end of a hold may change what was decided: of one that reached people only a higher severity does, which goes by how far
  * the value is (of a series that was still, z says no more than that it moved).
  */
 export function mayChangeDecision({ before, after, reached }: DecidedChange, nowMs: number): boolean {
   if (reached) return tierRank(severityOfAnomaly(after, nowMs)) > tierRank(severityOfAnomaly(before, nowMs));
-  return (isLasting(after) && !isLasting(before)) || before.z !== after.z || before.streams !== after.streams;
+  const saysAnother = before.z !== after.z || before.explanation !== after.explanation;
+  return saysAnother || (isLasting(after) && !isLasting(before)) || before.streams !== after.streams;
 }
 
 function weighed(anomaly: Anomaly) {

@@ -403,7 +403,8 @@ function joined(finding: Finding, newest: Alert | undefined, effect: FireEffect,
   const isOfMember = known !== undefined && known.services.length > 0 && !isOfAll;
   // What was far from a level that is not the usual one any more says nothing of now.
   const isBeforeLevel = known?.ending?.reason === "accepted";
-  const isPeak = known === undefined || isOfAll || isBeforeLevel || (!isOfMember && Math.abs(finding.z) >= Math.abs(known.peak.z));
+  const isHighest = known?.peak.anomalyId === finding.anomalyId || Math.abs(finding.z) >= Math.abs(known?.peak.z ?? 0);
+  const isPeak = known === undefined || isOfAll || isBeforeLevel || (!isOfMember && isHighest);
   const isMember = known !== undefined && finding.alertId === state.id;
   // What fires again is as old as what it fires for; its history has the former times.
   const isNew = known === undefined || kind === "reopened";

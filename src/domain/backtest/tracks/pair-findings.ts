@@ -79,8 +79,8 @@ export class PairFindings {
     this.#shares ||= verdict.shares;
     if (this.#startedMs === 0) this.#begin(verdict, z);
     else if (!verdict.isFiring) this.#end(verdict);
-    else if (Math.sign(z) === Math.sign(this.#peak) && Math.abs(z) > Math.abs(this.#peak)) {
-      this.#peak = z;
+    else if (Math.sign(z) === Math.sign(this.#peak) && (verdict.departs || Math.abs(z) > Math.abs(this.#peak))) {
+      if (Math.abs(z) > Math.abs(this.#peak)) this.#peak = z;
       this.#risen = this.#frame("update", verdict);
     }
     return verdict;

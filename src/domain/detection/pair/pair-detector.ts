@@ -252,7 +252,9 @@ export class PairDetector {
     const wasFiring = this.isFiring;
     const expected = heldValue(of.expected);
     const observed = heldValue(of.observed);
-    this.departure.beginYoung({ ...of, observed, expected, sd: heldValue(of.expected + of.sd) - expected });
+    const sd = heldValue(of.expected + of.sd) - expected;
+    this.departure.beginYoung({ ...of, observed, expected, sd });
+    this.#valueMoments.restart(expected, sd);
     verdict.level = 0;
     verdict.spike = 0;
     verdict.evidence = 0;

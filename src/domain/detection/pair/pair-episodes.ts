@@ -38,7 +38,7 @@ interface Finding {
 /** Episodes of all pairs of an engine; what is open stands in the arena. */
 export class PairEpisodes {
   readonly #dependencies: PairEpisodesDependencies;
-  /** A higher peak of the episode at hand, told once its values are through. */
+  /** A higher peak of the episode at hand, or a departure that has begun while its level was far out, told once its values are through. */
   #risen: EpisodeFrame | undefined;
 
   constructor(dependencies: PairEpisodesDependencies) {
@@ -65,8 +65,9 @@ export class PairEpisodes {
     }
     const z = pairZ(verdict);
     const peak = arena.peak(pair);
-    if (Math.sign(z) !== Math.sign(peak) || Math.abs(z) <= Math.abs(peak)) return;
-    arena.setEpisode(pair, arena.openedMs(pair), z);
+    const isHigher = Math.abs(z) > Math.abs(peak);
+    if (Math.sign(z) !== Math.sign(peak) || !(isHigher || verdict.departs)) return;
+    if (isHigher) arena.setEpisode(pair, arena.openedMs(pair), z);
     this.#risen = this.#frame(pair, slot, "update", this.#finding(slot, timeMs, verdict));
   }
 

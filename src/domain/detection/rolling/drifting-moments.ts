@@ -58,6 +58,12 @@ export class DriftingMoments {
     this.#floats[VARIANCE] = (1 - weight) * ((this.#floats[VARIANCE] as number) + weight * deviation * deviation);
   }
 
+  /** Goes on from moments that are known to be those of the values so far. */
+  restart(mean: number, sd: number): void {
+    this.#floats[MEAN] = mean;
+    this.#floats[VARIANCE] = sd * sd;
+  }
+
   /** Takes `mean` for the mean from now on, and counts at most `count` values: the next ones weigh accordingly. The spread stays. */
   rebase(mean: number, count: number): void {
     this.#floats[MEAN] = mean;

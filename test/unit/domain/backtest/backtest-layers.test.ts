@@ -17,7 +17,7 @@ const layer = (outcome: BacktestOutcome, name: BacktestLayer) => outcome.layers.
 const EXCLUDED = { excluded: true };
 
 describe("what moves thresholds", () => {
-  const near = [shaped({ departure: between(240, 245, 6.1) })];
+  const near = [shaped({ departure: between(240, 245, 3.8) })];
 
   const said = (count: number, atMs: number) => ({
     opinions: () =>

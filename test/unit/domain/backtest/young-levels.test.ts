@@ -9,13 +9,13 @@ const HOUR_MS = 60 * MINUTE_MS;
 const SAMPLES_MIN = 12;
 
 it.each([
-  [15, "up", 1, 0],
-  [15, "pool_connections", 1_000, 0],
-  [15, "pool_connections", 1_000, 6_000],
-  [60, "up", 1, 0],
-  [60, "pool_connections", 1_000, 0],
-  [60, "pool_connections", 1_000, 6_000],
-] as const)("each %i s, %s from %d to %d is told within four minutes", async (stepS, metricName, from, to) => {
+  [15, "up", 1, 0, "high"],
+  [15, "pool_connections", 1_000, 0, "high"],
+  [15, "pool_connections", 1_000, 6_000, "high"],
+  [60, "up", 1, 0, "high"],
+  [60, "pool_connections", 1_000, 0, "high"],
+  [60, "pool_connections", 1_000, 6_000, "high"],
+] as const)("each %i s, %s from %d to %d is told within four minutes, as what it is: %s", async (stepS, metricName, from, to, tier) => {
   const count = (2 * HOUR_MS) / (1_000 * stepS);
   const times = Float64Array.from({ length: count }, (_, i) => START_MS + 1_000 * stepS * i);
   const atMs = START_MS + HOUR_MS;
@@ -34,4 +34,6 @@ it.each([
   );
   expect(page).toBeDefined();
   expect((page?.atMs ?? 0) - atMs).toBeLessThanOrEqual(4 * MINUTE_MS);
+  expect(page?.tier).toBe(tier);
+  expect(page?.explanation).toMatch(new RegExp(`^${metricName} was ${to}, `));
 });
