@@ -4,6 +4,8 @@ import { describe, expect, it } from "vitest";
 import type { TimedRows } from "../../../../src/domain/detection/multivariate/service-model.ts";
 import { chooseRows, RUN_ROWS } from "../../../../src/domain/detection/multivariate/training-rows.ts";
 import { decodeTrainingRows, encodeTrainingRows } from "../../../../src/domain/detection/multivariate/training-rows-coding.ts";
+import { median } from "../../../../src/domain/detection/robust.ts";
+import { generator } from "../../../support/generator.ts";
 
 const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * DAY_MS;
@@ -12,6 +14,8 @@ const WIDTH = 2;
 /** Vectors of five minutes: weeks of them are quickly made. */
 const INTERVAL_MS = 300_000;
 const ROWS_MAX = 1_008;
+/** Below that single precision knows nothing. */
+const SINGLE_MIN = 2 ** -149;
 
 interface World {
   /** Trainings, days apart. */
@@ -124,7 +128,83 @@ describe("the vectors that a model learns from", () => {
   });
 });
 
+/** Vectors a minute apart of one metric that scatters by a part of a large level, one of counts, one that is mostly still, one of any numbers, and one that jumps far once. */
+const metrics = fc
+  .record({
+    noise: fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 8, maxLength: 60 }),
+    level: fc.double({ min: -1e9, max: 1e9, noNaN: true }),
+    scale: fc.constantFrom(1e-9, 1e-3, 1, 1e6),
+    odd: fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e30, max: 1e30 }),
+  })
+  .map(({ noise, level, scale, odd }) => {
+    const rows = noise.flatMap((of, i) => [
+      level + scale * of,
+      Math.round(100 * of),
+      i === 3 ? 0.25 + level : 0.25,
+      i % 2 === 0 ? odd : of,
+      i === 5 ? 1e12 : of,
+    ]);
+    return { times: Float64Array.from(noise, (_, i) => START_MS + 60_000 * i), values: Float64Array.from(rows), width: 5 };
+  });
+
+/** Half of the changes from a vector to the next are at most so large. */
+function usualChange({ values, width }: TimedRows, metric: number): number {
+  const column = values.filter((_, i) => i % width === metric);
+  return median(column.slice(1).map((value, i) => Math.abs(value - (column[i] as number))));
+}
+
 describe("kept vectors", () => {
+  it("are what they were to a 128th of what a metric usually changes by, or to single precision; counts to the last", () => {
+    fc.assert(
+      fc.property(metrics, (rows) => {
+        const kept = decodeTrainingRows(encodeTrainingRows(rows), rows.width) as TimedRows;
+        expect(kept.times).toEqual(rows.times);
+        const off = kept.values.findIndex((value, i) => {
+          const was = rows.values[i] as number;
+          const error = Math.max(usualChange(rows, i % rows.width) / 128, Math.abs(was) * 2 ** -24, SINGLE_MIN);
+          return i % rows.width === 1 ? value !== was : !(Math.abs(value - was) <= error);
+        });
+        expect(off).toBe(-1);
+      }),
+    );
+  });
+
+  it("are the same however often they are kept", () => {
+    fc.assert(
+      fc.property(metrics, (rows) => {
+        const kept = decodeTrainingRows(encodeTrainingRows(rows), rows.width) as TimedRows;
+        const again = decodeTrainingRows(encodeTrainingRows(kept), rows.width) as TimedRows;
+        const off = again.values.findIndex(
+          (value, i) => !(Math.abs(value - (kept.values[i] as number)) <= usualChange(rows, i % rows.width) / 64),
+        );
+        expect(off).toBe(-1);
+      }),
+    );
+  });
+
+  it("take less than half of what single precision does where metrics scatter", () => {
+    const random = generator(3);
+    const [length, width] = [1_000, 8];
+    const times = Float64Array.from({ length }, (_, i) => START_MS + 60_000 * i);
+    const values = Float64Array.from({ length: length * width }, () => 100 + 10 * random.normal());
+    expect(encodeTrainingRows({ times, values, width }).length).toBeLessThan(9 * length + 2 * length * width);
+  });
+
+  it("are read where they are of version 1", () => {
+    const stored = new Uint8Array(16 + 2 * (8 + 4 * 2 + 1));
+    new Uint32Array(stored.buffer, 0, 4).set([1, 2, 2, 0]);
+    new Float64Array(stored.buffer, 16, 2).set([START_MS, START_MS + 60_000]);
+    new Float32Array(stored.buffer, 32, 4).set([1, 2.5, 3, -4]);
+    stored.set([1, 0], 48);
+    const { times, values, breaks } = decodeTrainingRows(stored, 2) as TimedRows;
+    expect([[...times], [...values], [...(breaks ?? [])]]).toEqual([
+      [START_MS, START_MS + 60_000],
+      [1, 2.5, 3, -4],
+      [1, 0],
+    ]);
+    expect(decodeTrainingRows(stored.subarray(0, 49), 2)).toBeUndefined();
+  });
+
   it("are none where their bytes are cut, changed in their head, or of other metrics", () => {
     const { rows } = trainings({ apart: [3], silent: new Set(), strange: new Set([5]) })[0] as ReturnType<typeof trainings>[number];
     const bytes = encodeTrainingRows(rows);
