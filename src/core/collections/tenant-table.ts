@@ -1,4 +1,5 @@
-// Rows of tenants in memory, by a key within the tenant. A tenant without rows is not in the table.
+// Rows of tenants in memory, by a key within the tenant. A tenant without rows is not in the table. Where a tenant has an
+// index of its own (anomalies, alerts, silences, reports, fires), rows lie there.
 
 /** What a row says of its tenant. */
 interface TenantRow {

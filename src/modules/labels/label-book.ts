@@ -73,6 +73,7 @@ export class LabelBook {
   readonly shares: LabelShares;
   /** Changes by people; that of a catalog takes several turns. */
   readonly changes = new SerialWork();
+  /** By tenant and service, there all of them in one list: they are asked for by service, and one key has several sources. */
   readonly #tenants = new Map<string, Map<string, ServiceLabel[]>>();
 
   constructor(shares: LabelShares = { rows: ShareLedger.alone(), bytes: ShareLedger.alone() }) {

@@ -55,7 +55,7 @@ export function ruleAlertOperation({ tenant, group, labels, annotations, firedMs
 
 /** The committed alerts of all groups. */
 export class RuleAlertBook {
-  /** By tenant and group, there by id. */
+  /** By tenant and group, there by id: alerts are asked for by group alone, so that a table of tenants would say less. */
   readonly #groups = new Map<string, Map<string, KnownAlert>>();
 
   load(store: KeyValueStore): void {

@@ -3,6 +3,7 @@
  * from `slo_records`, which holds what windows need of each record. One that nobody sends any more is let go when its window is empty.
  */
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
+import { TenantTable } from "../../../core/collections/tenant-table.ts";
 import { SLOS_OUTSIDE_MAX } from "../../../core/config/limits.ts";
 import { ShareLedger } from "../../../core/fairness/share-ledger.ts";
 import type { RecordEnvelope } from "../../../core/protocol/coordinator-frame.ts";
@@ -58,7 +59,7 @@ export class SloBook {
   readonly #shares: ShareLedger;
   readonly #windows = new Map<string, SloWindow>();
   /** By tenant, at most SLOS_OUTSIDE_MAX of each: what one sends wrong hides nothing of another. */
-  readonly #outside = new Map<string, Map<string, OutsideSlo>>();
+  readonly #outside = new TenantTable<OutsideSlo>(keyOf);
   /** Ids of what was stored while rows are read; undefined at other times. */
   #meanwhile: Set<string> | undefined;
   refused = 0;
@@ -73,7 +74,7 @@ export class SloBook {
 
   /** A tenant's SLOs whose newest record gives no ratio. */
   outside(tenant: string): Iterable<OutsideSlo> {
-    return this.#outside.get(tenant)?.values() ?? [];
+    return this.#outside.of(tenant);
   }
 
   get size(): number {
@@ -88,7 +89,7 @@ export class SloBook {
 
   #observe(record: SloRecord): void {
     const { tenant, environment, serviceId, metricName } = record;
-    const key = JSON.stringify([tenant, environment, serviceId, metricName]);
+    const key = keyOf(record);
     let window = this.#windows.get(key);
     if (this.#noteOutside(key, record, window)) return;
     if (window === undefined) {
@@ -110,30 +111,24 @@ export class SloBook {
     window?: SloWindow,
   ): boolean {
     const isOutside = !isRatio(value);
-    const known = this.#outside.get(tenant);
-    if (!isOutside && known === undefined) return false;
-    const isNewest = atMs >= Math.max(known?.get(key)?.atMs ?? 0, window?.newestMs ?? 0);
+    if (!isOutside && !this.#outside.has(tenant)) return false;
+    const isNewest = atMs >= Math.max(this.#outside.find(tenant, key)?.atMs ?? 0, window?.newestMs ?? 0);
     if (!isNewest) return isOutside;
-    const outside = known ?? new Map<string, OutsideSlo>();
-    outside.delete(key);
-    if (isOutside && outside.size < SLOS_OUTSIDE_MAX) outside.set(key, { tenant, environment, serviceId, metricName, value, atMs });
-    if (outside.size > 0) this.#outside.set(tenant, outside);
-    else this.#outside.delete(tenant);
+    this.#outside.remove(tenant, key);
+    if (isOutside && this.#outside.sizeOf(tenant) < SLOS_OUTSIDE_MAX)
+      this.#outside.put({ tenant, environment, serviceId, metricName, value, atMs });
     return isOutside;
   }
 
   #forgetOutside(beforeMs: number): void {
-    for (const [tenant, outside] of this.#outside) {
-      for (const [key, { atMs }] of outside) if (atMs < beforeMs) outside.delete(key);
-      if (outside.size === 0) this.#outside.delete(tenant);
-    }
+    for (const slo of [...this.#outside.all()]) if (slo.atMs < beforeMs) this.#outside.remove(slo.tenant, keyOf(slo));
   }
 
   /** Reads what was stored before this process began; what is stored meanwhile is counted once. */
   async restore(store: KeyValueStore, nowMs: number, yieldTurn: () => Promise<void>): Promise<void> {
     this.#windows.clear();
     this.#shares.clear();
-    this.#outside.clear();
+    this.#forgetOutside(Number.POSITIVE_INFINITY);
     this.#meanwhile = new Set();
     let rows = 0;
     for (const tenant of [...scanTenants(store, "slo_records")]) {
@@ -164,4 +159,9 @@ export class SloBook {
       await store.deleteRange("slo_records", tenantTimeBound(tenant, 0), to, ROWS_DELETED_PER_STEP);
     }
   }
+}
+
+/** What an SLO is known by. */
+function keyOf({ tenant, environment, serviceId, metricName }: Omit<OutsideSlo, "value" | "atMs">): string {
+  return JSON.stringify([tenant, environment, serviceId, metricName]);
 }
