@@ -57,7 +57,7 @@ web-test: build $(TEST_INSTALLED) ## Try the user interface in Chromium: pages, 
 docs-test: build $(TEST_INSTALLED) ## Run every command of the README and of docs/*.md, each document over a server of its own
 	@exec node scripts/docs-test.mjs $(DOCS)
 
-web-bench: build ## Measure the user interface in Chromium (20 minutes); WEB_BENCH_ROWS=feed,week WEB_BENCH_MINUTES=n
+web-bench: build $(TEST_INSTALLED) ## Measure the user interface in Chromium (20 minutes); WEB_BENCH_ROWS=feed,week WEB_BENCH_MINUTES=n
 	@exec node native-bench/web/web-bench.mjs
 
 check: $(INSTALLED) $(TEST_INSTALLED) ## Check types, style, floors, unused code and sizes
@@ -103,19 +103,19 @@ chaos: $(SERVER) $(TEST_INSTALLED) ## Real senders for half an hour, and beside 
 soak: $(SERVER) $(TEST_INSTALLED) ## Watch the server for 20 minutes of mixed load; SOAK_MINUTES=n
 	@exec node --import ./scripts/typescript-loader.mjs test/soak/soak.ts
 
-bench: $(SERVER) ## Measure against the peers (an hour, two free cores); results in native-bench/results; exit code 1 where a bar is missed
+bench: $(SERVER) $(TEST_INSTALLED) ## Measure against the peers (an hour, two free cores); results in native-bench/results; exit code 1 where a bar is missed
 	@exec node native-bench/bench.mjs
 
-bench-guard: $(SERVER) ## Compare CPU of the five main rows with the commit of the last page of benches, in nine pairs; BENCH_BASE=commit names another, BENCH_PAIRS=n (a quarter of an hour)
+bench-guard: $(SERVER) $(TEST_INSTALLED) ## Compare CPU of the five main rows with the commit of the last page of benches, in nine pairs; BENCH_BASE=commit names another, BENCH_PAIRS=n (a quarter of an hour)
 	@exec node native-bench/bench-guard.mjs --pairs $${BENCH_PAIRS:-9} $(if $(BENCH_BASE),--base $(BENCH_BASE))
 
-backup-test: $(SERVER) ## Measure backups beside half the load, and the restore of a million streams (ten minutes, two free cores)
+backup-test: $(SERVER) $(TEST_INSTALLED) ## Measure backups beside half the load, and the restore of a million streams (ten minutes, two free cores)
 	@exec node native-bench/bench.mjs --only backup --repeats $${BACKUP_REPEATS:-1}
 
-bench-quick: $(SERVER) ## Measure the most important rows once, in two minutes
+bench-quick: $(SERVER) $(TEST_INSTALLED) ## Measure the most important rows once, in two minutes
 	@exec node native-bench/bench.mjs --quick
 
-eval: $(SERVER) ## Measure detection on labelled public data; EVAL_DATA=folder (without it: where the data comes from)
+eval: $(SERVER) $(TEST_INSTALLED) ## Measure detection on labelled public data; EVAL_DATA=folder (without it: where the data comes from)
 	@node --import ./scripts/typescript-loader.mjs test/eval/saturation-report.ts $(EVAL_DATA)
 	@node --import ./scripts/typescript-loader.mjs test/eval/rca/rca-eval.ts $(EVAL_DATA)
 	@node --import ./scripts/typescript-loader.mjs test/eval/rca/rca-cost.ts
@@ -129,16 +129,16 @@ eval: $(SERVER) ## Measure detection on labelled public data; EVAL_DATA=folder (
 	@node --import ./scripts/typescript-loader.mjs test/eval/shapes/joint-report.ts
 	@exec node --import ./scripts/typescript-loader.mjs test/eval/young/young-report.ts
 
-promql-test: $(INSTALLED) ## Play Prometheus' own promqltest scripts, PROMQL_TESTS=folder, and read rule files, PROMQL_RULES=folder (ten seconds)
+promql-test: $(INSTALLED) $(TEST_INSTALLED) ## Play Prometheus' own promqltest scripts, PROMQL_TESTS=folder, and read rule files, PROMQL_RULES=folder (ten seconds)
 	@exec node --import ./scripts/typescript-loader.mjs test/promql/promql-test.ts
 
-rules-test: $(SERVER) ## Exit codes of `vedette rules` over promtool's data, RULES_TESTS=folder, and load and evaluate rule files, RULES_FILES=folder (20 seconds)
+rules-test: $(SERVER) $(TEST_INSTALLED) ## Exit codes of `vedette rules` over promtool's data, RULES_TESTS=folder, and load and evaluate rule files, RULES_FILES=folder (20 seconds)
 	@exec node --import ./scripts/typescript-loader.mjs test/rules/rules-data-test.ts
 
-promql-compare: $(SERVER) ## Ask Debian's Prometheus and this server the same generated queries over one feed; PROMQL_SEED=n PROMQL_QUERIES=n (a minute)
+promql-compare: $(SERVER) $(TEST_INSTALLED) ## Ask Debian's Prometheus and this server the same generated queries over one feed; PROMQL_SEED=n PROMQL_QUERIES=n (a minute)
 	@exec node --import ./scripts/typescript-loader.mjs test/promql/compare.ts
 
-promql-bench: $(SERVER) ## Time queries beside Debian's Prometheus, lists over 10,000 series, and detection beside queries and rules; PROMQL_BENCH_ROWS=rate,lists,detection,rules (12 minutes)
+promql-bench: $(SERVER) $(TEST_INSTALLED) ## Time queries beside Debian's Prometheus, lists over 10,000 series, and detection beside queries and rules; PROMQL_BENCH_ROWS=rate,lists,detection,rules (12 minutes)
 	@exec node --import ./scripts/typescript-loader.mjs test/promql/bench/promql-bench.ts
 
 incidents: $(SERVER) ## Score root causes of generated incidents against this server; INCIDENTS_TOOL=folder of the generator (run.py), INCIDENTS_SEED=n INCIDENTS_CASES=n (15 minutes)

@@ -1,11 +1,11 @@
 import { availableParallelism } from "node:os";
-import { defineConfig } from "vitest/config";
 import { PATIENCE_MS } from "./test/support/patience.ts";
 
 /** Vitest leaves a core to itself: on a machine with two, one of them would mostly have nothing to do. */
 const WORKERS_MIN = 2;
 
-export default defineConfig({
+// Without defineConfig: vitest stands with the tests' packages, below this folder.
+export default {
   test: {
     include: ["test/**/*.test.ts"],
     // `make test-fast` finds modules again as they were transformed: a quarter of what files with short tests take. Its keys are the files' contents.
@@ -17,4 +17,4 @@ export default defineConfig({
     hookTimeout: PATIENCE_MS,
     expect: { poll: { timeout: PATIENCE_MS } },
   },
-});
+};

@@ -3,8 +3,10 @@
 import { register } from "node:module";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { Bench } from "tinybench";
 import { shown, table } from "./measure.mjs";
+import { importOfTests } from "./test-packages.mjs";
+
+const { Bench } = await importOfTests("tinybench");
 
 /** Milliseconds that each contestant is measured for, and warmed up before. */
 const measureMs = 500;

@@ -28,7 +28,7 @@ const rerunPaths = /^test\/(real|conformance|security)\//;
 /** Runs vitest to its end and returns its exit code; 128 + n where signal n ended it. */
 function runVitest(args, talliesPath) {
   const reporters = ["--reporter=default", "--reporter=./scripts/test-tally.mjs"];
-  const command = ["node_modules/vitest/vitest.mjs", "run", "--allowOnly=false", "--includeTaskLocation", ...reporters, ...args];
+  const command = ["test/node_modules/vitest/vitest.mjs", "run", "--allowOnly=false", "--includeTaskLocation", ...reporters, ...args];
   const env = { ...process.env, TEST_TALLY_PATH: talliesPath };
   const child = spawn(process.execPath, command, { stdio: "inherit", env });
   const watch = new SilenceWatch(silenceMinutesMax * 60_000, performance.now());

@@ -1,7 +1,10 @@
 // Remote-write bodies: snappy over WriteRequests whose labels stay and whose values and times change from round to round. Their bytes are promised: they are
 // compressed on threads of their own while the next ones are filled.
-import snappy from "snappy";
+
+import { importOfTests } from "../test-packages.mjs";
 import { seededRandom, seriesLabels } from "./series-labels.mjs";
+
+const { default: snappy } = await importOfTests("snappy");
 
 const sampleBytes = 16; // of one Sample message: tag and double, tag and a varint of six bytes
 const timeBytes = 6; // a varint of a time in ms between 2005 and 2109

@@ -1,7 +1,6 @@
 // The cases of kernels.mjs. A case is {name, unit, prepare}: `prepare` makes the input, checks that all contestants give the same, and returns
 // {units, contestants}: units of one run, and functions by name, the kernel first. To add one, write a function below and a line here.
 import assert from "node:assert/strict";
-import snappy from "snappy";
 import { crc32 } from "../../src/core/hashing/crc32.ts";
 import { hash128 } from "../../src/core/hashing/hash128.ts";
 import { STATUS_DONE, STATUS_UNKNOWN_STREAM } from "../../src/core/layout/kernel-status.ts";
@@ -19,8 +18,11 @@ import { jsonBatches } from "../bodies/json-records.mjs";
 import { encodeMetrics, otlpMetricsRequest } from "../bodies/otlp-metrics.mjs";
 import { remoteWriteBodies } from "../bodies/remote-write.mjs";
 import { seededRandom } from "../bodies/series-labels.mjs";
+import { importOfTests } from "../test-packages.mjs";
 import { chunkCase, windowCase } from "./shard-cases.mjs";
 import { spanCase } from "./span-cases.mjs";
+
+const { default: snappy } = await importOfTests("snappy");
 
 const samplesPerBody = 2_000;
 const tenant = 1;

@@ -1,6 +1,8 @@
 // Debian's Chromium and what it says of a page: thread time, nodes, heap, times of paints and of rows.
 import { existsSync } from "node:fs";
-import { chromium } from "playwright-core";
+import { importOfTests } from "../test-packages.mjs";
+
+const { chromium } = await importOfTests("playwright-core");
 
 const PATH = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => existsSync(path));
 

@@ -155,13 +155,13 @@ describe("the gate of confirmation", () => {
       const effect = { observed: 20, expected: 10, sd: 1, isJoint: false, streams: 1, startedAtMs, intervalMs, reaches: 0 };
       return rig.fire({ metricName, z: 8, isFarOut: true, effect, startedAtMs, atMs: startedAtMs + intervalMs, ...change });
     };
-    const after = (rig: PagingRig, seconds: number) => rig.again(PAGING_START_MS + seconds * 1_000).map(({ outcome }) => outcome);
+    const outcomesAfter = (rig: PagingRig, seconds: number) => rig.again(PAGING_START_MS + seconds * 1_000).map(({ outcome }) => outcome);
 
     it("lets them go once one has gone on for longer than an odd value is open: just before, at", () => {
       const { rig } = rigOf();
       for (const [i, name] of ["cpu", "latency.p95", "connections"].entries()) expect(far(rig, name, i).suppressedBy).toBe("confirmation");
-      expect(after(rig, 59.999)).toEqual([]);
-      expect(after(rig, 60)).toEqual(["paged"]);
+      expect(outcomesAfter(rig, 59.999)).toEqual([]);
+      expect(outcomesAfter(rig, 60)).toEqual(["paged"]);
     });
 
     it("asks each finding on the service, too", () => {
@@ -174,7 +174,7 @@ describe("the gate of confirmation", () => {
       const rig = (fire: (rig: PagingRig) => void) => {
         const made = rigOf().rig;
         fire(made);
-        return after(made, 400);
+        return outcomesAfter(made, 400);
       };
       expect(rig((of) => ["cpu", "latency"].map((name) => far(of, name, 200)))).toEqual([]);
       expect(rig((of) => ["ms.p50", "ms.p95", "ms.p99"].map((name) => far(of, name, 200)))).toEqual([]);
