@@ -2,18 +2,26 @@
 // ends: the coordinator a port of each, the front views that ring their bells. The threads load their modules while the coordinator opens its stores, and are told
 // to begin when it has said what is stored.
 import { readFileSync } from "node:fs";
+import { systemClock } from "../../adapters/platform/clock.ts";
 import { compileKernel } from "../../adapters/platform/compiled-kernel.ts";
+import { type PageCollapse, pageCollapse } from "../../adapters/platform/huge-pages.ts";
 import { createEngineMemory, type EngineMemory, enlargePages } from "../../adapters/shared-memory/engine-memory.ts";
 import { enginesOfThread, threadCount, viewMemories } from "../../adapters/shared-memory/engine-threads.ts";
+import { LargePages } from "../../adapters/shared-memory/large-pages.ts";
 import { ActorHandle } from "../../adapters/threads/actor-handle.ts";
 import type { ActorStart, ActorThread } from "../../adapters/threads/actor-thread.ts";
 import { type Channel, createChannel, type Handlers, type MessagePort } from "../../adapters/threads/mailbox.ts";
-import { fatal } from "../../core/faults/guard.ts";
+import { fatal, sleep } from "../../core/faults/guard.ts";
 import { ENGINE_COUNTERS, ENGINE_SLOTS, type EngineCounter } from "../../core/layout/counters.ts";
 import { PROCESS_LENGTH_BYTES } from "../../core/layout/memory-map.ts";
 import type { EngineCommand, EngineReply, EngineReport, EngineRequest, FramesPlaced } from "../../core/protocol/engine-control.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import type { EngineBegin, EngineThreadData } from "./worker.ts";
+
+/** Interval at which is looked for pages of streams that are in use and small, and rests between two of them. */
+const PAGES_LOOK_MS = 500;
+const PAGES_REST_MS_MIN = 5;
+const PAGES_REST_SHARE = 4;
 
 interface GroupedEngine {
   readonly memory: EngineMemory;
@@ -50,6 +58,8 @@ export class EngineGroup {
   readonly threadCount: number;
   /** Why there are no large pages; undefined where there are. */
   readonly smallPages: string | undefined;
+  /** Makes pages large once they are in use; undefined where they have to be large from the beginning. */
+  readonly #collapse: PageCollapse | undefined;
   readonly #engines: readonly GroupedEngine[];
   #threads: readonly ActorThread[] = [];
   #kernelModule: WebAssembly.Module | undefined;
@@ -59,7 +69,8 @@ export class EngineGroup {
   constructor(count: number) {
     this.#unready = count;
     this.memories = Array.from({ length: count }, createEngineMemory);
-    this.smallPages = this.memories.map(enlargePages).find((reason) => reason !== undefined);
+    this.#collapse = pageCollapse();
+    if (this.#collapse === undefined) this.smallPages = this.memories.map(enlargePages).find((reason) => reason !== undefined);
     this.threadCount = threadCount(count);
     this.views = viewMemories(this.memories, this.threadCount);
     this.#engines = this.views.map((memory) => {
@@ -137,6 +148,18 @@ export class EngineGroup {
       memory.ringBell();
     });
     await Promise.all(this.#engines.map(({ handle }) => handle.ready.given));
+  }
+
+  /** Makes pages of streams large behind their first use, for ever; a fifth of one thread's time, in which nobody waits for it. */
+  async enlargePages(): Promise<void> {
+    if (this.#collapse === undefined) return;
+    const streams = ENGINE_COUNTERS.indexOf("streams");
+    const engines = this.#engines.map(({ memory, counters }) => ({ memory, streams: () => counters[streams] as number }));
+    const pages = new LargePages(engines, this.#collapse, systemClock.monotonicMs);
+    for (;;) {
+      const tookMs = await pages.step();
+      await sleep(tookMs === 0 ? PAGES_LOOK_MS : Math.max(PAGES_REST_MS_MIN, PAGES_REST_SHARE * tookMs), { unref: true });
+    }
   }
 
   /** Tells every engine that has been started. */

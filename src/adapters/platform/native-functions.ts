@@ -20,9 +20,15 @@ const LIBRARIES: ReadonlyMap<string, ReadonlyArray<readonly [file: string, sha25
   ],
 ]);
 
+/** A function of the C library; `async` calls it in a thread of libuv's pool, the last parameter is told how it ended. */
+export interface NativeFunction {
+  (...parameters: ReadonlyArray<unknown>): number;
+  async(...parameters: readonly [...ReadonlyArray<unknown>, ended: (error: unknown, result: number) => void]): void;
+}
+
 /** Functions of koffi that are used. */
 export interface Koffi {
-  load(path: null): { func(declaration: string): (...parameters: ReadonlyArray<unknown>) => number };
+  load(path: null): { func(declaration: string): NativeFunction };
   struct(name: string, members: Readonly<Record<string, string>>): unknown;
   errno(): number;
 }

@@ -94,7 +94,7 @@ export function createEngineMemory(): WebAssembly.Memory {
   return new WebAssembly.Memory({ initial: MEMORY_PAGES, maximum: MEMORY_PAGES, shared: true });
 }
 
-/** Asks for large pages for the records and rings of streams, which fill slot by slot; answers why there are none, undefined where there are. */
+/** Asks for large pages for the records and rings of streams, which fill slot by slot; answers why there are none, undefined where there are. Where pages in use can be made large, large-pages.ts does that instead. */
 export function enlargePages({ buffer }: WebAssembly.Memory): string | undefined {
   return adviseHugePages(new Uint8Array(buffer, STREAM_RECORDS));
 }
