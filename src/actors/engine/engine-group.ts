@@ -11,7 +11,7 @@ import { LargePages } from "../../adapters/shared-memory/large-pages.ts";
 import { ActorHandle } from "../../adapters/threads/actor-handle.ts";
 import type { ActorStart, ActorThread } from "../../adapters/threads/actor-thread.ts";
 import { type Channel, createChannel, type Handlers, type MessagePort } from "../../adapters/threads/mailbox.ts";
-import { fatal, sleep } from "../../core/faults/guard.ts";
+import { background, fatal, sleep, task } from "../../core/faults/guard.ts";
 import { ENGINE_COUNTERS, ENGINE_SLOTS, type EngineCounter } from "../../core/layout/counters.ts";
 import { PROCESS_LENGTH_BYTES } from "../../core/layout/memory-map.ts";
 import type { EngineCommand, EngineReply, EngineReport, EngineRequest, FramesPlaced } from "../../core/protocol/engine-control.ts";
@@ -19,7 +19,7 @@ import type { EngineOptions } from "./engine-options.ts";
 import type { EngineBegin, EngineThreadData } from "./worker.ts";
 
 /** Interval at which is looked for pages of streams that are in use and small, and rests between two of them. */
-const PAGES_LOOK_MS = 500;
+const PAGES_IDLE_MS = 500;
 const PAGES_REST_MS_MIN = 5;
 const PAGES_REST_SHARE = 4;
 
@@ -148,17 +148,17 @@ export class EngineGroup {
       memory.ringBell();
     });
     await Promise.all(this.#engines.map(({ handle }) => handle.ready.given));
+    if (this.#collapse !== undefined) background(task("the large pages of streams"), this.#enlargePages(this.#collapse));
   }
 
   /** Makes pages of streams large behind their first use, for ever; a fifth of one thread's time, in which nobody waits for it. */
-  async enlargePages(): Promise<void> {
-    if (this.#collapse === undefined) return;
+  async #enlargePages(collapse: PageCollapse): Promise<void> {
     const streams = ENGINE_COUNTERS.indexOf("streams");
     const engines = this.#engines.map(({ memory, counters }) => ({ memory, streams: () => counters[streams] as number }));
-    const pages = new LargePages(engines, this.#collapse, systemClock.monotonicMs);
+    const pages = new LargePages(engines, collapse, systemClock.monotonicMs);
     for (;;) {
       const tookMs = await pages.step();
-      await sleep(tookMs === 0 ? PAGES_LOOK_MS : Math.max(PAGES_REST_MS_MIN, PAGES_REST_SHARE * tookMs), { unref: true });
+      await sleep(tookMs === 0 ? PAGES_IDLE_MS : Math.max(PAGES_REST_MS_MIN, PAGES_REST_SHARE * tookMs), { unref: true });
     }
   }
 

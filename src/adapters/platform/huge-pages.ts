@@ -11,7 +11,6 @@ import { release } from "node:os";
 import { firstLineOf } from "../../core/text/error-text.ts";
 import { type Koffi, loadKoffi } from "./native-functions.ts";
 
-/** Bytes of a large page. */
 export const LARGE_PAGE_BYTES = 2 * 1024 * 1024;
 
 /** The same on all processors that Node runs on. */

@@ -10,7 +10,6 @@ const SPAN_BYTES = 2 * LARGE_PAGE_BYTES - 4096;
 /** Pages that could not be made large, mostly since nothing of them is in use yet, are tried again after so long. */
 export const AGAIN_MS = 10_000;
 
-/** One engine's streams. */
 export interface StreamsInMemory {
   readonly memory: Pick<EngineMemory, "bytes">;
   /** Streams that it holds: so many slots at least are filled. */
@@ -42,7 +41,7 @@ class Area {
   }
 
   /** How the page ended that `next` has given. */
-  passed(isLarge: boolean, nowMs: number): void {
+  settle(isLarge: boolean, nowMs: number): void {
     if (!isLarge) {
       this.#small = Math.min(this.#small, this.#at);
       this.#againMs = nowMs + AGAIN_MS;
@@ -74,7 +73,7 @@ export class LargePages {
       if (page === undefined) continue;
       const isLarge = await this.#collapse(page);
       const endMs = this.#monotonicMs();
-      area.passed(isLarge, endMs);
+      area.settle(isLarge, endMs);
       return endMs - startMs;
     }
     return 0;

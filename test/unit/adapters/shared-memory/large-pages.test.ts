@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { LARGE_PAGE_BYTES, pageCollapse } from "../../../../src/adapters/platform/huge-pages.ts";
-import { EngineMemory, createEngineMemory } from "../../../../src/adapters/shared-memory/engine-memory.ts";
+import { createEngineMemory, EngineMemory } from "../../../../src/adapters/shared-memory/engine-memory.ts";
 import { AGAIN_MS, LargePages } from "../../../../src/adapters/shared-memory/large-pages.ts";
 import { STREAM_RECORDS, STREAM_RINGS } from "../../../../src/core/layout/memory-map.ts";
 import { STREAM_RECORD_BYTES, STREAM_RING_BYTES } from "../../../../src/core/layout/stream-record.ts";
