@@ -14,10 +14,10 @@ import score_pages
 HERE = os.path.dirname(os.path.abspath(__file__))
 # measure: (bar, stretch); for false pages, pages per found incident and rows to the page less is better
 BARS = {
-    "msft": {"F1": (0.60, 0.72), "false pages a day": (0.10, 0.05)},
-    "kpi": {"F1": (0.72, 0.85), "false pages a day": (0.05, 0.02)},
-    "smd": {"F1": (0.45, 0.60), "false pages a day": (2, 0.5)},
-    "asd": {"F1": (0.45, 0.60), "false pages a day": (1, 0.5)},
+    "msft": {"F1": (0.63, 0.72), "false pages a day": (0.10, 0.05)},
+    "kpi": {"F1": (0.82, 0.85), "false pages a day": (0.03, 0.02)},
+    "smd": {"F1": (0.55, 0.60), "false pages a day": (0.5, None)},
+    "asd": {"F1": (0.50, 0.60), "false pages a day": (0.25, None)},
     "nab": {"standard score": (62, 70), "false pages a day": (0.15, 0.05)},
 }
 ALSO = {"pages per found incident": (1.5, 1.2), "rows to the page, median": (2, 1)}

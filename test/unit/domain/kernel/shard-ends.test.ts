@@ -1,4 +1,4 @@
-// How an episode of layer 1 ends, and what of it enters the window: nothing. D3, A4, A5 and A11 are reports of operators.
+// How an episode of layer 1 ends, and what of it enters the window: nothing. D3, A4 and A11 are reports of operators.
 import { describe, expect, it } from "vitest";
 import {
   EVENT_CLOSE,
@@ -207,7 +207,7 @@ describe("a value far out", () => {
     expect(rig.statistics(slot).m2).toBeGreaterThan(before + 100);
   });
 
-  it("A5 of few per cent in a still series, once, leaves the window as it was", () => {
+  it("of few per cent in a still series, once, leaves the window as it was", () => {
     const { feed, rig, slot } = young(60, 15 * SECOND_MS, () => 20);
     const before = rig.statistics(slot);
     feed(1, () => 21.4);
