@@ -5,7 +5,7 @@
 import { SD_MIN, SD_RELATIVE_MIN } from "../../../core/layout/sd-floors.ts";
 import { MINUTE_MS } from "../../../core/time/durations.ts";
 import { SD_PER_MEAN_DEVIATION } from "../robust.ts";
-import type { RecentValues } from "../rolling/recent-values.ts";
+import { RECENT_VALUES, type RecentValues } from "../rolling/recent-values.ts";
 
 /** Age before the cycle beyond which a value confirms nothing that people are to be told about now. */
 export const CONFIRMED_MS_MAX = 10 * MINUTE_MS;
@@ -114,9 +114,16 @@ export class PairConfirmation {
     const shared = Math.abs(sum) / WIDTH / MEAN_SHARED;
     const burst = step > 0 ? this.#meanStep(Math.max(step, sdMin) / sd) : 0;
     if (burst / BURST_SHARED > shared && burst / BURST_ALONE > alone) this.side = 0;
-    if (isStill && this.#values.newest === 0) this.nothing = this.#least(WIDTH) / STILL_ALONE / bar;
+    if (isStill && this.#values.newest === 0) this.nothing = (this.#rowOfNothing() * this.#least(WIDTH)) / STILL_ALONE / bar;
     this.alone = Math.max(alone, burst / BURST_ALONE) / bar;
     this.shared = Math.max(shared, burst / BURST_SHARED) / bar;
+  }
+
+  /** Times that values in a row which are all nothing say what WIDTH of them do: as independent ones, from the level that they have drawn down since. */
+  #rowOfNothing(): number {
+    let row = WIDTH;
+    while (row < Math.min(RECENT_VALUES, this.#values.count) && this.#values.before(row) === 0) row++;
+    return Math.sqrt(row / WIDTH) / (1 - LEVEL_WEIGHT) ** (row - WIDTH);
   }
 
   /** The nearest of the newest `width` deviations, on the side at hand. */
