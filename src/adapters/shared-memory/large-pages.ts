@@ -2,13 +2,15 @@
 // Records and rings fill slot by slot, so a place in each follows what is filled, a page at a time.
 import { STREAM_RECORDS, STREAM_RINGS } from "../../core/layout/memory-map.ts";
 import { STREAM_RECORD_BYTES, STREAM_RING_BYTES } from "../../core/layout/stream-record.ts";
+import { HOUR_MS } from "../../core/time/durations.ts";
 import { LARGE_PAGE_BYTES, type PageCollapse } from "../platform/huge-pages.ts";
 import type { EngineMemory } from "./engine-memory.ts";
 
 /** Holds one whole large page and no second one, wherever the memory begins. */
 const SPAN_BYTES = 2 * LARGE_PAGE_BYTES - 4096;
-/** Pages that could not be made large, mostly since nothing of them is in use yet, are tried again after so long. */
+/** Pages that could not be made large, mostly since nothing of them is in use yet, are tried again after so long, then after twice as long each time: a system without room for them is not searched all the time. */
 export const AGAIN_MS = 10_000;
+const AGAIN_MS_MAX = HOUR_MS;
 
 export interface StreamsInMemory {
   readonly memory: Pick<EngineMemory, "bytes">;
@@ -24,6 +26,7 @@ class Area {
   /** The first page of this pass that stayed small. */
   #small = Number.POSITIVE_INFINITY;
   #againMs = 0;
+  #waitMs = AGAIN_MS;
 
   constructor(bytes: Uint8Array, filled: () => number) {
     this.#bytes = bytes;
@@ -36,6 +39,7 @@ class Area {
     if (this.#at + SPAN_BYTES > end && this.#small < this.#at && nowMs >= this.#againMs) {
       this.#at = this.#small;
       this.#small = Number.POSITIVE_INFINITY;
+      this.#waitMs = Math.min(2 * this.#waitMs, AGAIN_MS_MAX);
     }
     return this.#at + SPAN_BYTES <= end ? this.#bytes.subarray(this.#at, this.#at + SPAN_BYTES) : undefined;
   }
@@ -44,7 +48,7 @@ class Area {
   settle(isLarge: boolean, nowMs: number): void {
     if (!isLarge) {
       this.#small = Math.min(this.#small, this.#at);
-      this.#againMs = nowMs + AGAIN_MS;
+      this.#againMs = nowMs + this.#waitMs;
     }
     this.#at += LARGE_PAGE_BYTES;
   }

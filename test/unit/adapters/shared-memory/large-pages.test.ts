@@ -52,6 +52,15 @@ describe("large pages", () => {
     expect(await all()).toEqual({ records: [], rings: [] });
   });
 
+  it("are tried again ever less often where the system has none", async () => {
+    const { world, all } = pagesOf(() => false);
+    world.streams = STREAMS;
+    let tries = 0;
+    for (; world.nowMs < 6 * 3_600_000; world.nowMs += AGAIN_MS) if ((await all()).records.length > 0) tries++;
+    expect(tries).toBeGreaterThan(10);
+    expect(tries).toBeLessThan(20);
+  });
+
   it("hold what was in the small ones", async () => {
     expect(pageCollapse("6.0.9")).toBeUndefined();
     const collapse = pageCollapse();
