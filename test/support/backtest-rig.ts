@@ -1,9 +1,10 @@
 // A day of minutes for backtests, and the two runs over it.
 
+import { FILE_FACTS } from "../../src/cli/file-environment.ts";
 import { INHIBITIONS } from "../../src/domain/alerting/inhibition/built-in-inhibitions.ts";
 import { NO_INHIBITION_RULES } from "../../src/domain/alerting/inhibition/inhibition-rule.ts";
 import type { Silence } from "../../src/domain/alerting/silence.ts";
-import { type BacktestOutcome, backtest } from "../../src/domain/backtest/backtest.ts";
+import { type BacktestOutcome, backtest, runOnce } from "../../src/domain/backtest/backtest.ts";
 import { type BacktestFacts, type BacktestSeries, type BacktestVariant, NO_FACTS } from "../../src/domain/backtest/history.ts";
 import { UTC_OFFSET } from "../../src/domain/detection/seasonal/time-zone-hours.ts";
 import { effectiveSettings, environmentSettings, type WatchdogOverrides } from "../../src/domain/detection/watchdog-settings.ts";
@@ -53,6 +54,18 @@ export const variant = (overrides: WatchdogOverrides = {}, silences: readonly Si
   inhibitions: INHIBITIONS,
   inhibitionRules: NO_INHIBITION_RULES,
 });
+
+/** What is decided of series that are first seen at START_MS, in the minutes from there on. */
+export function decisionsOf(series: readonly BacktestSeries[], minutes: number) {
+  const untilMs = START_MS + minutes * MINUTE_MS;
+  const options = { window: 120, samplesMin: 12, intervalMs: MINUTE_MS, offsetMs: UTC_OFFSET, sinceMs: START_MS, untilMs };
+  return runOnce(series, { ...FILE_FACTS, firstSeenMs: () => START_MS }, variant(), options, () => undefined);
+}
+
+/** Those of which people are told. */
+export async function pagesOf(series: readonly BacktestSeries[], minutes: number) {
+  return (await decisionsOf(series, minutes)).filter(({ outcome }) => outcome === "paged");
+}
 
 /** Both runs; pages of the first two hours are not counted. */
 export function runBoth(

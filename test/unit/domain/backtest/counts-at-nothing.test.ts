@@ -1,29 +1,17 @@
 // A service of few requests that come no more is told; minutes without a request are no news where they come by themselves.
 import { describe, expect, it } from "vitest";
-import { FILE_FACTS } from "../../../../src/cli/file-environment.ts";
-import { runOnce } from "../../../../src/domain/backtest/backtest.ts";
-import { UTC_OFFSET } from "../../../../src/domain/detection/seasonal/time-zone-hours.ts";
-import { MINUTE_MS, START_MS, variant } from "../../../support/backtest-rig.ts";
+import { MINUTE_MS, pagesOf, START_MS } from "../../../support/backtest-rig.ts";
 import { generator } from "../../../support/generator.ts";
 
 const HOURS = 13;
 const FAULT_MINUTE = 12 * 60;
 
-/** Pages of a series of a value a minute. */
-async function pagesOf(course: (minute: number) => number) {
+/** Minutes of the pages of a series of a value a minute. */
+async function pageMinutes(course: (minute: number) => number) {
   const times = Float64Array.from({ length: HOURS * 60 }, (_, minute) => START_MS + MINUTE_MS * minute);
   const name = { tenant: "default", environment: "", serviceId: "shop", metricName: "requests", attributes: {} };
   const series = [{ name, flags: 0, times, values: times.map((_, minute) => course(minute)) }];
-  const options = {
-    window: 120,
-    samplesMin: 12,
-    intervalMs: MINUTE_MS,
-    offsetMs: UTC_OFFSET,
-    sinceMs: START_MS,
-    untilMs: START_MS + HOURS * 60 * MINUTE_MS,
-  };
-  const decided = await runOnce(series, { ...FILE_FACTS, firstSeenMs: () => START_MS }, variant({}), options, () => undefined);
-  return decided.filter(({ outcome }) => outcome === "paged").map(({ atMs }) => (atMs - START_MS) / MINUTE_MS);
+  return (await pagesOf(series, HOURS * 60)).map(({ atMs }) => (atMs - START_MS) / MINUTE_MS);
 }
 
 describe("requests a minute", () => {
@@ -31,7 +19,7 @@ describe("requests a minute", () => {
     "at nothing for an hour, where 19 with a deviation of 6 are usual, are told within a quarter of an hour (seed %i)",
     async (seed) => {
       const random = generator(seed);
-      const pages = await pagesOf((minute) => (minute >= FAULT_MINUTE ? 0 : Math.max(0, Math.round(19 + 6 * random.normal()))));
+      const pages = await pageMinutes((minute) => (minute >= FAULT_MINUTE ? 0 : Math.max(0, Math.round(19 + 6 * random.normal()))));
       expect(pages.filter((minute) => minute < FAULT_MINUTE)).toEqual([]);
       expect(pages[0] ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(FAULT_MINUTE + 15);
     },
@@ -44,6 +32,6 @@ describe("requests a minute", () => {
       for (let left = 1, least = Math.exp(-mean); left > least; count++) left *= random.uniform();
       return count;
     };
-    expect(await pagesOf(() => poisson(1.5))).toEqual([]);
+    expect(await pageMinutes(() => poisson(1.5))).toEqual([]);
   });
 });

@@ -1,12 +1,8 @@
 // What is told of a series of one level, before it has a day, and when.
 import { expect, it } from "vitest";
-import { FILE_FACTS } from "../../../../src/cli/file-environment.ts";
-import { runOnce } from "../../../../src/domain/backtest/backtest.ts";
-import { UTC_OFFSET } from "../../../../src/domain/detection/seasonal/time-zone-hours.ts";
-import { MINUTE_MS, START_MS, variant } from "../../../support/backtest-rig.ts";
+import { MINUTE_MS, pagesOf, START_MS } from "../../../support/backtest-rig.ts";
 
 const HOUR_MS = 60 * MINUTE_MS;
-const SAMPLES_MIN = 12;
 
 it.each([
   [15, "up", 1, 0, "high"],
@@ -21,17 +17,7 @@ it.each([
   const atMs = START_MS + HOUR_MS;
   const name = { tenant: "default", environment: "", serviceId: "pool", metricName, attributes: {} };
   const series = [{ name, flags: 0, times, values: times.map((timeMs) => (timeMs < atMs ? from : to)) }];
-  const options = {
-    window: 120,
-    samplesMin: SAMPLES_MIN,
-    intervalMs: MINUTE_MS,
-    offsetMs: UTC_OFFSET,
-    sinceMs: START_MS,
-    untilMs: START_MS + 2 * HOUR_MS,
-  };
-  const [page] = (await runOnce(series, { ...FILE_FACTS, firstSeenMs: () => START_MS }, variant({}), options, () => undefined)).filter(
-    ({ outcome }) => outcome === "paged",
-  );
+  const [page] = await pagesOf(series, 120);
   expect(page).toBeDefined();
   expect((page?.atMs ?? 0) - atMs).toBeLessThanOrEqual(4 * MINUTE_MS);
   expect(page?.tier).toBe(tier);

@@ -1,9 +1,6 @@
 // What a process does by itself in its first twenty minutes pages nobody (report A5 of an operator: Prometheus and node_exporter, each 15 s).
 import { expect, it } from "vitest";
-import { FILE_FACTS } from "../../../../src/cli/file-environment.ts";
-import { runOnce } from "../../../../src/domain/backtest/backtest.ts";
-import { UTC_OFFSET } from "../../../../src/domain/detection/seasonal/time-zone-hours.ts";
-import { MINUTE_MS, START_MS, variant } from "../../../support/backtest-rig.ts";
+import { decisionsOf, MINUTE_MS, START_MS } from "../../../support/backtest-rig.ts";
 import { generator } from "../../../support/generator.ts";
 
 const STEP_MS = 15_000;
@@ -24,21 +21,7 @@ it.each(Object.entries(COURSES))("A5 of %s pages nobody", async (metricName, cou
   const times = Float64Array.from({ length: count }, (_, i) => START_MS + STEP_MS * i);
   const values = times.map((timeMs) => course((timeMs - START_MS) / MINUTE_MS));
   const name = { tenant: "default", environment: "", serviceId: "prometheus", metricName, attributes: {} };
-  const options = {
-    window: 120,
-    samplesMin: 12,
-    intervalMs: MINUTE_MS,
-    offsetMs: UTC_OFFSET,
-    sinceMs: START_MS,
-    untilMs: START_MS + MINUTES * MINUTE_MS,
-  };
-  const decided = await runOnce(
-    [{ name, flags: 0, times, values }],
-    { ...FILE_FACTS, firstSeenMs: () => START_MS },
-    variant({}),
-    options,
-    () => undefined,
-  );
+  const decided = await decisionsOf([{ name, flags: 0, times, values }], MINUTES);
   expect(decided.filter(({ outcome }) => outcome === "paged")).toEqual([]);
   // What is found of it is said, and no step of few per cent is as bad as can be.
   if (metricName === "go_gc_duration_seconds") expect(decided.filter(({ tier }) => tier === "high")).toEqual([]);
