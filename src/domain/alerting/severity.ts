@@ -29,7 +29,7 @@
 import { BoundedMap } from "../../core/collections/bounded-map.ts";
 import { MINUTE_MS } from "../../core/time/durations.ts";
 import { type Tier, tierOfZ, tierRank } from "../detection/anomaly-score.ts";
-import { DEPARTURE_MIN } from "../detection/departure/departure-detector.ts";
+import { DEPARTURE_MIN } from "../detection/departure/deviation.ts";
 import { directionOfName } from "../detection/gates/direction.ts";
 import { kindOfName } from "../saturation/bounded-name.ts";
 import { familyOfMetric, nameWords } from "../series/metric-family.ts";

@@ -4,7 +4,8 @@ import { SD_MIN, SD_RELATIVE_MIN } from "../../../core/layout/sd-floors.ts";
 import { DAY_MS, HOUR_MS } from "../../../core/time/durations.ts";
 import { SD_PER_MEAN_DEVIATION } from "../robust.ts";
 import { RECENT_VALUES } from "../rolling/recent-values.ts";
-import { areFewByChance, countSd, NOTHING, ONE_EVENT_SD } from "./counted-values.ts";
+import { areFewByChance } from "./counted-values.ts";
+import { COUNT, DEPARTURE_MIN, Deviation, LONG_VARIANCE } from "./deviation.ts";
 import { FarOnsets } from "./far-onsets.ts";
 import { type Departure, KNOWN_DEPARTURES_LENGTH, KnownDepartures, type KnownReason, MORE_DEPARTURES_LENGTH } from "./known-departures.ts";
 import { LEARNED_SEASON_LENGTH, LearnedSeason } from "./learned-season.ts";
@@ -12,7 +13,7 @@ import { LOCAL_LEVELS_LENGTH, LocalLevels, mix } from "./local-levels.ts";
 import { hasLasted, hasShownLevel, hasStayed, isTaken } from "./new-level.ts";
 import { OWN_TAIL_LENGTH } from "./own-tail.ts";
 import { OwnTails } from "./own-tails.ts";
-import { barOfOne, pagesPerValue, shareOfOne } from "./page-budget.ts";
+import { pagesPerValue, shareOfOne } from "./page-budget.ts";
 import { PAIRED_SEASONS_DOUBLES, PairedSeasons } from "./paired-seasons.ts";
 import { isFallToNothing, isTurnOfHours } from "./recurrence.ts";
 import { isBurstLong } from "./short-departures.ts";
@@ -20,28 +21,18 @@ import type { ValueMoment } from "./value-moment.ts";
 import { ValueSteps } from "./value-steps.ts";
 import { isYoung, YOUNG_CHANCE, type YoungDeparture } from "./young-departure.ts";
 
-export const DEPARTURE_MIN = 5.5; // standard deviations below which nothing is a departure, whatever the tail
 export const DEPARTING_VALUES = 14; // before which nothing departs
 /** A departure is over after so many values in a row that are nearer than this share of the bar. */
 const NEAR_SHARE = 0.5;
 const NEAR_VALUES = 3;
-const SEASON_SHARE = 0.5; // of what other forecasts are off by, below which a learned season speaks
-const SEASON_SPREAD_SHARE = 0.25;
-const SHARP_SEASON_SHARE = 0.1; // below which it knows better than a step that the series has taken before
-const FAR_ROW_SHARE = 0.25; // below which rows of two periods are told beside the tail of single values
-const CREDIBLE_SHARE = 1.5; // up to which it is heard beside them
-const LONG_SD_SHARE = 0.2; // of that of all errors the sd is at least: series that are mostly still have bursts which are nothing new
 const LONG_WEIGHT = 1 / 3000;
 const LONG_CLIP = 6;
 const STEP_SPREAD_SHARE = 0.1; // of a step to a level that it has had: its values may stray so there until they have shown what they do
-const SMALL_MOVE_SHARE = 0.05; // of what was expected: less is too small to matter, of a series that hardly strays
 const BRIEF_MS_MAX = 1.5 * HOUR_MS; // a habit of an hour may last so long, as `longer` says of minutes
 const LENIENT_BAR = 3; // bars from which on a departure is reported at once while a new instance warms up, or on an unusual day
 const PEAK_VALUES = 30;
 
-const COUNT = 0; // of the head
-const LONG_VARIANCE = 5;
-const STATE = 6;
+const STATE = 6; // of the head, which begins with what its deviation reads
 const NEAR = 7;
 const VALUES = 8;
 const STARTED = 9; // by the clock on the wall, as KNOWN_UNTIL
@@ -78,12 +69,9 @@ export class DepartureDetector {
   readonly #known: KnownDepartures;
   readonly #tails: OwnTails;
   readonly #onsets: FarOnsets;
-  /** Value that was expected, the standard deviation of such values, and the bar in these. */
-  expected = 0;
-  sd = 0;
+  readonly #deviation: Deviation;
+  /** From how many standard deviations on a value departs, and how many times that the newest one is. */
   bar = DEPARTURE_MIN;
-  /** Standard deviations from `expected`, signed; and in units of the bar. */
-  size = 0;
   evidence = 0;
   /** Probability of a value as far out, by its own tail; 1 where nothing departs. */
   chance = 1;
@@ -95,11 +83,7 @@ export class DepartureDetector {
   levelValues = 0;
   /** Behind a gap the newest value is as its hour is. */
   rejoins = false;
-  #isOfSeason = false;
   #isEdge = false;
-  #isMissed = false;
-  #together = 0; // of a few values that speak together, how many times the bar they are asked for; 0 where one speaks for itself
-  #isStill = false; // the series strays by less than the least that its sd is taken for
   /** Why a departure at hand is no news. */
   known: KnownReason | null = null;
   #newest: Pick<ValueMoment, "intervalMs" | "localMs" | "caution" | "streams" | "counts"> = NOTHING_YET;
@@ -113,12 +97,15 @@ export class DepartureDetector {
       used += count;
       return floats.subarray(used - count, used);
     };
-    this.#steps = new ValueSteps(take(HEAD_LENGTH));
+    const head = take(HEAD_LENGTH);
+    this.#steps = new ValueSteps(head);
     this.#onsets = new FarOnsets(floats.subarray(ONSETS, HEAD_LENGTH));
     this.#levels = new LocalLevels(take(LOCAL_LEVELS_LENGTH));
     this.#season = new LearnedSeason(take(LEARNED_SEASON_LENGTH));
     this.#known = new KnownDepartures(take(KNOWN_DEPARTURES_LENGTH), more);
     this.#tails = new OwnTails(take(OWN_TAIL_LENGTH), take(OWN_TAIL_LENGTH), this.#waits.subarray(FAR_PEAK, FAR_PEAK + 1));
+    const forecasts = { steps: this.#steps, levels: this.#levels, season: this.#season, paired: this.#paired, tails: this.#tails };
+    this.#deviation = new Deviation(head, forecasts);
   }
 
   /** Whether a departure that was news goes on. */
@@ -126,9 +113,33 @@ export class DepartureDetector {
     return this.#floats[STATE] === DEPARTED;
   }
 
-  /** Whether the newest value is so far out as single values depart where no tail asks for more. */
+  /** Value that was expected, the standard deviation of such values, and how many of these the newest one lies from it, signed. */
+  get expected(): number {
+    return this.#deviation.expected;
+  }
+
+  get sd(): number {
+    return this.#deviation.sd;
+  }
+
+  get size(): number {
+    return this.#deviation.size;
+  }
+
   get isFar(): boolean {
-    return Math.abs(this.size) >= DEPARTURE_MIN;
+    return this.#deviation.isFar;
+  }
+
+  get isSmallMove(): boolean {
+    return this.#deviation.isSmallMove;
+  }
+
+  get leastSd(): number {
+    return this.#deviation.leastSd;
+  }
+
+  countSd(expected: number): number {
+    return this.#deviation.countSd(expected);
   }
 
   /** Whether no departure is on, news or not. */
@@ -183,7 +194,7 @@ export class DepartureDetector {
     this.#levels.forecast(moment.hour, moment.isBehindGap);
     this.#season.lookUp(timeMs, moment.intervalMs, this.#steps.jumpTo(value));
     this.#paired.forecast(timeMs, value, moment);
-    this.#measure(timeMs, value, moment);
+    this.#deviation.measure(timeMs, value, moment, this.isAtRest);
     this.#weigh(value, moment);
     this.rejoins = moment.isBehindGap && !Number.isNaN(moment.hour) && this.isAtRest && this.evidence < 1;
     if (this.rejoins) this.#levels.rejoin(this.expected);
@@ -235,102 +246,18 @@ export class DepartureDetector {
     this.#floats[STATE] = AT_REST;
   }
 
-  #measure(timeMs: number, value: number, moment: ValueMoment): void {
-    const season = this.#season.expected;
-    this.#isMissed = this.#season.isMissedBy(moment.newest, timeMs, moment.intervalMs, DEPARTURE_MIN);
-    this.#together = this.#isMissed ? barOfOne(moment.streams) : 0;
-    if (this.#isMissed) return this.#compare(value, season, this.#season.spread, 0);
-    if (this.#paired.compete(this.#levels.error, this.#season.error)) this.#tails.restart();
-    if (this.#paired.speak) return this.#comparePaired(timeMs, value, moment);
-    const isSeason = !Number.isNaN(season) && this.#season.error < SEASON_SHARE * this.#levels.error;
-    const spread = isSeason ? Math.max(this.#season.spread, SEASON_SPREAD_SHARE * this.#season.error) : this.#levels.spread;
-    this.#isOfSeason = isSeason && this.#season.error < SHARP_SEASON_SHARE * this.#levels.error;
-    this.#compare(value, isSeason ? season : this.#levels.expected, spread);
-    if (!isSeason && this.isAtRest) this.#widenAtEdge(value);
-    if (!isSeason && this.#paired.isCredible(this.#levels.error)) this.#allow(value, this.#paired.expected, this.#paired.spread);
-    // A season that is no better than the level on the whole may still know of a rise that the level cannot: what either of them expects is no departure.
-    if (isSeason || Number.isNaN(season) || this.#season.error > CREDIBLE_SHARE * this.#levels.error) return;
-    this.#allow(value, season, Math.max(this.#season.spread, SEASON_SPREAD_SHARE * this.#season.error));
-  }
-
-  /** What another forecast expects as well is no departure: the nearer of the two counts. */
-  #allow(value: number, other: number, spread: number): void {
-    const { expected, sd, size } = this;
-    this.#compare(value, other, spread);
-    if (Math.abs(this.size) <= Math.abs(size)) return;
-    this.expected = expected;
-    this.sd = sd;
-    this.size = size;
-  }
-
-  /** By two periods at once; values in a row that lie to one side say together what none of them does. */
-  #comparePaired(timeMs: number, value: number, moment: ValueMoment): void {
-    const paired = this.#paired;
-    this.#isOfSeason = paired.error < SHARP_SEASON_SHARE * this.#levels.error;
-    this.#compare(value, paired.expected, paired.spread);
-    const { isFar } = this;
-    const far = paired.error < FAR_ROW_SHARE * this.#levels.error ? DEPARTURE_MIN * this.sd : Number.POSITIVE_INFINITY;
-    if (isFar) this.#together = paired.isRowFar(moment, timeMs, far) ? 1 : 0;
-    if (isFar || !paired.isRowOff(moment, timeMs, this.sd)) return;
-    this.sd = paired.rowSd;
-    this.size = paired.rowMean / this.sd;
-    this.#together = this.#tails.to(this.size).reaches(DEPARTURE_MIN) ? 0 : barOfOne(moment.streams);
-  }
-
-  /** Counts stray more at a level that the hour has brought, and the value has come to, than their noise before has shown. */
-  #widenAtEdge(value: number): void {
-    const edge = Math.abs(this.#levels.edge);
-    const spread = this.countSd(this.expected) / SD_PER_MEAN_DEVIATION;
-    if (spread === 0 || edge < DEPARTURE_MIN * this.sd || Math.abs(value - this.expected) > edge / 2) return;
-    this.#levels.widen(spread);
-    this.#compare(value, this.expected, this.#levels.spread);
-  }
-
-  #compare(value: number, expected: number, spread: number, finest = this.#steps.finest): void {
-    const floats = this.#floats;
-    this.expected = expected;
-    const floor = Math.max(SD_RELATIVE_MIN * Math.abs(expected), SD_MIN, value > expected ? this.countSd(expected) : 0);
-    const own = Math.max(SD_PER_MEAN_DEVIATION * spread, LONG_SD_SHARE * Math.sqrt(floats[LONG_VARIANCE] as number));
-    this.sd = Math.max(own, floor);
-    this.#isStill = own <= floor;
-    if (this.#steps.areWhole) this.sd = Math.max(this.sd, finest);
-    this.size = (floats[COUNT] as number) < 5 ? 0 : (value - expected) / this.sd;
-  }
-
-  /** The sd that values which are looked at together have at least: of whole numbers about nothing; 0 for others. */
-  get leastSd(): number {
-    return this.#countsNothing ? ONE_EVENT_SD / this.#counts : 0;
-  }
-
-  /** The sd that values above `expected` have by chance, of a series of counts; 0 for others. */
-  countSd(expected: number): number {
-    return this.#newest.counts > 0 && this.#steps.areIntegers ? countSd(expected, this.#counts) : 0;
-  }
-
-  get #counts(): number {
-    return Math.max(1, this.#newest.counts);
-  }
-
-  /** Whether the newest value is a move too small to matter, of a series whose own noise is below what its sd is taken for. */
-  get isSmallMove(): boolean {
-    return this.#isStill && Math.abs(this.size) * this.sd < SMALL_MOVE_SHARE * Math.abs(this.expected);
-  }
-
-  get #countsNothing(): boolean {
-    return Math.abs(this.#levels.expected) * this.#counts < NOTHING && this.#steps.areIntegers;
-  }
-
   #weigh(value: number, moment: ValueMoment): void {
     const size = Math.abs(this.size);
     this.bar = DEPARTURE_MIN * moment.caution;
-    const isFar = size >= DEPARTURE_MIN && this.isAtRest && !this.#isMissed && !this.#paired.speak && !Number.isNaN(moment.hour);
+    const isFar = size >= DEPARTURE_MIN && this.isAtRest && !this.#deviation.isMissed && !this.#paired.speak && !Number.isNaN(moment.hour);
     this.#isEdge = isFar && isTurnOfHours(value, this.expected, moment.hours.sides(moment.localMs, moment.isHolidayAt));
     // A habit that goes up from nothing goes on being one: the way back from an edge would be a fall to nothing.
     if (this.#isEdge && isFallToNothing(this.expected, value) && this.#known.find(this.#departure(value, moment))?.reason === "recurring")
       this.#isEdge = false;
     if (this.#areFewByChance() || this.isSmallMove || this.#isEdge || (this.#floats[COUNT] as number) < DEPARTING_VALUES) this.evidence = 0;
     else {
-      if (size >= this.bar) this.bar = this.#together > 0 ? this.#together * this.bar : this.#barTo(this.size);
+      const { together } = this.#deviation;
+      if (size >= this.bar) this.bar = together > 0 ? together * this.bar : this.#barTo(this.size);
       this.evidence = size / this.bar;
     }
     this.chance = this.evidence < 1 ? 1 : this.#tails.to(this.size).chanceOf(size);
@@ -338,9 +265,9 @@ export class DepartureDetector {
 
   /** Whether the newest value is of a few events where hardly any are usual, as many as come by chance. */
   #areFewByChance(): boolean {
-    if (!this.#countsNothing) return false;
+    if (!this.#deviation.isOfNothing) return false;
     const seen = { counts: this.#newest.counts, values: this.#floats[COUNT] as number, squares: this.#floats[LONG_VARIANCE] as number };
-    return areFewByChance(Math.round(Math.abs(this.size) * this.sd * this.#counts), seen, this.#pageProbability);
+    return areFewByChance(Math.round(Math.abs(this.size) * this.sd * this.#deviation.counts), seen, this.#pageProbability);
   }
 
   #begin(timeMs: number, value: number, moment: ValueMoment): void {
@@ -372,9 +299,7 @@ export class DepartureDetector {
 
   /** Begins a departure of a young series: its levels and spreads are from here on those of the values before it, which single odd ones among few have not moved. */
   beginYoung({ startedMs, timeMs, side, observed, expected, sd, size, bar }: YoungDeparture): void {
-    this.expected = expected;
-    this.sd = sd;
-    this.size = side * size;
+    this.#deviation.set(expected, sd, side * size);
     this.bar = bar;
     this.evidence = size / bar;
     this.chance = YOUNG_CHANCE;
@@ -405,8 +330,8 @@ export class DepartureDetector {
     const { expected, sd, size } = this;
     const hasLevels = this.#steps.areLevels;
     const isYoung = (this.#floats[COUNT] as number) * intervalMs < DAY_MS;
-    const isMissed = this.#isMissed;
-    const isOfSeason = this.#isOfSeason || isMissed;
+    const { isMissed } = this.#deviation;
+    const isOfSeason = this.#deviation.isOfSeason || isMissed;
     const side = Math.sign(size);
     return { timeMs, value, expected, sd, size: Math.abs(size), side, intervalMs, hasLevels, isOfSeason, isMissed, isYoung };
   }
