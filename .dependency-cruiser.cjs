@@ -83,7 +83,7 @@ const inside = [
     ordered: [
       "report", "unit", "streams", "cold", "shard", "recovery", "queries", "watchdog",
       "spans", "logs", "distributions", "json", "remote-write", "otlp", "history",
-      "lane",
+      "ingest",
     ],
     known: [],
   },

@@ -1,4 +1,4 @@
-// What decoding spans costs the lane kernel: checks each body and fills rows of its spans, which nobody reads. Prints {spans, spansPerSecond} by CPU time, after the cold
+// What decoding spans costs the ingest kernel: checks each body and fills rows of its spans, which nobody reads. Prints {spans, spansPerSecond} by CPU time, after the cold
 // bodies; the copy into the kernel's memory, which the front makes, is left out.
 //
 //   node --import ./scripts/typescript-loader.mjs native-bench/otlp-spans-walk.mjs FILE COLD_BODIES SECONDS

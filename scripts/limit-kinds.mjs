@@ -303,7 +303,7 @@ export const LIMIT_KINDS = {
     DAMAGED_BYTES_KEPT_MAX: "of the data folder, not of what tenants do",
     DATA_FAULTS_MAX: "of the data folder, not of what tenants do",
     DESTINATIONS_MAX: "of the settings, at the start",
-    LANES_MAX: "as many as messages are handed over, which are shared; idle ones are forgotten",
+    TRACKED_DESTINATIONS_MAX: "as many as messages are handed over, which are shared; idle ones are forgotten",
     LOG_SEARCH_BYTES_MAX: "of a damaged log, at the start",
     POISON_MARKS_MAX: "of failed runs of the server; a mark goes with what it names",
     PATTERN_START_VISITS_MAX: "of one start",

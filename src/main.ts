@@ -194,7 +194,7 @@ class Server {
     this.#summaries = summaryLink(config, { clock: systemClock, log: this.#log, answer: (worded) => this.#coordinator.send(worded) });
     this.#forwarder = new ReplayForwarder({
       clock: systemClock,
-      ports: this.#lanes,
+      ports: this.#ingestPorts,
       schedulePublish: () => this.#schedulePublish(),
       tenantIndex: (name) => this.#tenants.numberOfAny(name) as number,
       answer: (answer) => this.#coordinator.send(answer),
@@ -203,7 +203,7 @@ class Server {
   }
 
   /** Where bodies go: to the first engine of each thread. */
-  get #lanes(): readonly BodyPort[] {
+  get #ingestPorts(): readonly BodyPort[] {
     return this.#bodyPorts.slice(0, this.#engines.threadCount);
   }
 
@@ -305,7 +305,7 @@ class Server {
   #makeFront(): Front {
     const startedMs = this.#startedMs;
     const requests = new RequestHistogram();
-    const ingestion = new Ingestion({ clock: systemClock, ports: this.#lanes, schedulePublish: () => this.#schedulePublish() });
+    const ingestion = new Ingestion({ clock: systemClock, ports: this.#ingestPorts, schedulePublish: () => this.#schedulePublish() });
     const refusals = new RefusalQueue({
       endOfTurn: (work) => afterTurn(REFUSALS, work),
       after: (work, ms) => after(ms, REFUSALS, work),
@@ -401,7 +401,7 @@ class Server {
       tenants: this.#tenants.names,
       ...engineSettings(engineSlice(this.#config)),
       checkpoints: state.checkpoints.filter(({ partition }) => engineOf(partition, engines) === engine),
-      laneMarks: state.laneMarks,
+      logMarks: state.logMarks,
       leaveOut: this.#notes,
       metadata: state.metadata,
       metricScopes: state.metricScopes,

@@ -7,7 +7,7 @@ import { STATUS_DONE, STATUS_UNKNOWN_STREAM } from "../../src/core/layout/kernel
 import { DECOMPRESSED, LARGE_BODY, SCRATCH, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../src/core/layout/row-frame.ts";
 import { fillPowersOfFive } from "../../src/domain/kernel/powers-of-five.ts";
-import { BASE_MS, LaneHarness, WINDOW_MS } from "../../test/support/lane-harness.ts";
+import { BASE_MS, IngestHarness, WINDOW_MS } from "../../test/support/ingest-harness.ts";
 import { OTLP_NOW_MS, OtlpRig } from "../../test/support/otlp-rig.ts";
 import { decodeMessage } from "../../test/support/otlp-schema.ts";
 import { decodeBody2, encodeBody2 } from "../../test/support/remote-write-2-body.ts";
@@ -249,7 +249,7 @@ async function jsonRecordsCase() {
 }
 
 function laneHarness() {
-  const harness = new LaneHarness();
+  const harness = new IngestHarness();
   return Object.assign(harness, { place: harness.place.bind(harness) });
 }
 

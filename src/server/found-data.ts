@@ -52,7 +52,7 @@ export function findData(dataDir: string, meta: Meta, acceptsLoss: boolean): Fou
 
 /** Notes of blocks; those whose segment is gone go. */
 function notesOfLog(dataDir: string): CrashNote[] {
-  const segments = new Set(listSegments(logDirectory(dataDir)).map(({ epoch, lane, segment }) => `${epoch}-${lane}-${segment}`));
+  const segments = new Set(listSegments(logDirectory(dataDir)).map(({ epoch, writer, segment }) => `${epoch}-${writer}-${segment}`));
   return readCrashNotes(dataDir).filter((note) => {
     const { place } = note;
     if (place.type !== "block") return false;

@@ -156,7 +156,7 @@ describe("points and their bounds", () => {
     expect(taken).toHaveLength(3);
   });
 
-  it("stay within SERIES_LIMIT, in the lane that takes them and in the shard", async () => {
+  it("stay within SERIES_LIMIT, in the ingest that takes them and in the shard", async () => {
     const definers = vi.spyOn(StreamDefiner.prototype, "beginSeries");
     const machine = new DisturbedServer();
     await machine.start(1, { seriesLimit: 6 });

@@ -27,7 +27,7 @@ function send(cluster: Cluster, clock: VirtualClock, engine: number, services: r
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
-it("turns away new streams beyond SERIES_LIMIT, never existing ones, whichever lane sees them and after a restart", () => {
+it("turns away new streams beyond SERIES_LIMIT, never existing ones, whichever ingest sees them and after a restart", () => {
   const clock = new VirtualClock(START);
   const disk = new MemoryDisk();
   const first = new Cluster({ engines: 2, epoch: 1, seriesLimit: 10 }, { clock, disk });
@@ -63,7 +63,7 @@ function write(cluster: Cluster, clock: VirtualClock, engine: number, services: 
   return services.length - refused;
 }
 
-it("holds the limit to the last stream for series that the kernel defines, whose lanes count ahead", () => {
+it("holds the limit to the last stream for series that the kernel defines, whose engines count ahead", () => {
   const clock = new VirtualClock(START);
   const disk = new MemoryDisk();
   const first = new Cluster({ engines: 2, epoch: 1, seriesLimit: 50 }, { clock, disk });

@@ -6,7 +6,7 @@ import { replayStart } from "../../src/actors/engine/recovery/recovery.ts";
 import { EngineCounters } from "../../src/actors/engine/report/engine-counters.ts";
 import { BodyPort } from "../../src/actors/front/body-port.ts";
 import type { LogFileSystem } from "../../src/adapters/log/log-file-system.ts";
-import { laneKey, mergeBlocks } from "../../src/adapters/log/log-merge.ts";
+import { mergeBlocks, writerKey } from "../../src/adapters/log/log-merge.ts";
 import { listSegments } from "../../src/adapters/log/log-segment.ts";
 import { openLogWriter } from "../../src/adapters/log/log-writer.ts";
 import type { Clock } from "../../src/adapters/platform/clock.ts";
@@ -14,7 +14,7 @@ import { CoordinatorRingReader } from "../../src/adapters/shared-memory/coordina
 import { createEngineMemory, EngineMemory, ProcessSlots, type RingSizes } from "../../src/adapters/shared-memory/engine-memory.ts";
 import type { EngineCounter, EngineSharedLimit } from "../../src/core/layout/counters.ts";
 import { PROCESS_LENGTH_BYTES } from "../../src/core/layout/memory-map.ts";
-import type { EngineFrame, LaneMark, MetricMetadataEnvelope, MetricScopeEnvelope } from "../../src/core/protocol/coordinator-frame.ts";
+import type { EngineFrame, LogMark, MetricMetadataEnvelope, MetricScopeEnvelope } from "../../src/core/protocol/coordinator-frame.ts";
 import type { CrashNote } from "../../src/core/protocol/crash-note.ts";
 import type {
   DetectorStates,
@@ -31,8 +31,8 @@ import type {
   WrittenCounts,
 } from "../../src/core/protocol/engine-control.ts";
 import type { SetAsideItem } from "../../src/core/protocol/set-aside.ts";
+import type { IngestExports } from "../../src/domain/kernel/ingest-kernel.ts";
 import { instantiateKernel } from "../../src/domain/kernel/kernel-instance.ts";
-import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
 import type { ShardExports } from "../../src/domain/kernel/shard-kernel.ts";
 import { engineOf } from "../../src/domain/placement/partition.ts";
 import type { EngineLink } from "../../src/modules/engines/engine-link.ts";
@@ -69,7 +69,7 @@ export interface ClusterOptions {
   readonly engines: number;
   readonly epoch: number;
   readonly checkpoints?: readonly StoredCheckpoint[];
-  readonly laneMarks?: readonly LaneMark[];
+  readonly logMarks?: readonly LogMark[];
   readonly metadata?: readonly MetricMetadataEnvelope[];
   readonly metricScopes?: readonly MetricScopeEnvelope[];
   readonly watchdogSettings?: SettingsUpdate;
@@ -194,9 +194,9 @@ export class Cluster {
     const { clock, disk } = this.#dependencies;
     const { epoch, engines } = options;
     const checkpoints = (options.checkpoints ?? []).filter(({ partition }) => engineOf(partition, engines) === engine);
-    const laneMarks = options.laneMarks ?? [];
+    const logMarks = options.logMarks ?? [];
     const segments = listSegments("log", disk).filter((segment) => segment.epoch < epoch);
-    const start = replayStart({ engine, engines, checkpoints, laneMarks });
+    const start = replayStart({ engine, engines, checkpoints, logMarks });
     const commands: EngineCommand[] = [];
     const queries: EngineRequest[] = [];
     const bodies = new BodyPort(memory, () => ++this.#admissions);
@@ -206,7 +206,7 @@ export class Cluster {
         engines,
         epoch,
         checkpoints,
-        laneMarks,
+        logMarks,
         seeds: SEEDS,
         idleMs: options.idleMs ?? Number.POSITIVE_INFINITY,
         retentionMs: options.retentionMs ?? Number.POSITIVE_INFINITY,
@@ -223,12 +223,12 @@ export class Cluster {
         memories,
         processWords,
         clock,
-        kernel: instantiateKernel<LaneExports & ShardExports>(kernelModule(), memory.memory),
+        kernel: instantiateKernel<IngestExports & ShardExports>(kernelModule(), memory.memory),
         log: openLogWriter(
-          { directory: "log", dataDir: ".", epoch, lane: engine, syncEach: false, segmentBytes: options.segmentBytes ?? 1024 * 1024 },
+          { directory: "log", dataDir: ".", epoch, writer: engine, syncEach: false, segmentBytes: options.segmentBytes ?? 1024 * 1024 },
           disk,
         ),
-        replay: spoiling(mergeBlocks(segments, new Map(start.map((mark) => [laneKey(mark.epoch, mark.lane), mark])), disk)),
+        replay: spoiling(mergeBlocks(segments, new Map(start.map((mark) => [writerKey(mark.epoch, mark.lane), mark])), disk)),
         report: (report) => {
           if (report.type === "answers") bodies.answer(report);
           else if (report.type === "ready") {

@@ -16,11 +16,11 @@ import {
   FRAME_CHECKPOINT,
   FRAME_CHECKPOINT_PART,
   FRAME_DEAD_LETTER,
-  FRAME_LANE_MARK,
+  FRAME_LOG_MARK,
   FRAME_RECORD,
   FRAME_SERVICE_LABELS,
-  type LaneMark,
-  type LaneMarkFrame,
+  type LogMark,
+  type LogMarkFrame,
   type RecordEnvelope,
   type ServiceLabelsEnvelope,
   type TenantUsage,
@@ -108,7 +108,7 @@ export class FakeEngine implements EngineLink {
   async ask(query: EngineQuery): Promise<EngineAnswer> {
     await Promise.resolve();
     if (this.isDead) throw new Error("no answer");
-    if (query.type === "lane-mark") return query;
+    if (query.type === "log-mark") return query;
     if (query.type === "behaviour") return { type: "behaviour", id: query.id, streams: 0, tookMs: 0, done: true, ...this.behaviour };
     if (query.type === "watchdog")
       return {
@@ -430,14 +430,14 @@ export function serviceLabels(labels: ServiceLabelsEnvelope["labels"], serviceId
   return json(FRAME_SERVICE_LABELS, { tenant, serviceId, labels } satisfies ServiceLabelsEnvelope);
 }
 
-export function laneMark(mark: LaneMark, usage: readonly TenantUsage[] = []): EngineFrame {
-  return json(FRAME_LANE_MARK, { mark, usage } satisfies LaneMarkFrame);
+export function logMark(mark: LogMark, usage: readonly TenantUsage[] = []): EngineFrame {
+  return json(FRAME_LOG_MARK, { mark, usage } satisfies LogMarkFrame);
 }
 
 export function checkpoint(
   partition: number,
   epoch: number,
-  vector: readonly LaneMark[],
+  vector: readonly LogMark[],
   nextBlock = 0,
   state = "state",
   { generation = 1, parts = 0, changes = new Uint8Array(0) as Uint8Array } = {},

@@ -1,4 +1,4 @@
-// Has the lane kernel define remote-write series, and reads what it wrote; the oracle is TypeScript's way of doing the same.
+// Has the ingest kernel define remote-write series, and reads what it wrote; the oracle is TypeScript's way of doing the same.
 import type { Definition } from "../../src/actors/engine/unit/work-unit.ts";
 import { STATUS_DONE, STATUS_METADATA } from "../../src/core/layout/kernel-status.ts";
 import { BODY_PADDING_BYTES, DECOMPRESSED, DEFINITIONS, SCRATCH, TENANT_HEAD } from "../../src/core/layout/memory-map.ts";
@@ -8,7 +8,7 @@ import {
   DEFINE_SERVICE_LABEL_SHIFT,
   DEFINE_STREAM_FLAGS,
 } from "../../src/core/layout/row-frame.ts";
-import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../src/domain/kernel/ingest-kernel.ts";
 import type { ShardExports } from "../../src/domain/kernel/shard-kernel.ts";
 import { partitionOf, serviceSeed } from "../../src/domain/placement/partition.ts";
 import { flagsOfSeries } from "../../src/domain/series/classification.ts";
@@ -22,7 +22,7 @@ export const BASE_MS = 1_795_220_000_000;
 
 /** A kernel that defines the series of one tenant. */
 export class DefinitionRig {
-  readonly loaded = loadKernel<LaneExports & ShardExports>();
+  readonly loaded = loadKernel<IngestExports & ShardExports>();
   readonly kernel = this.loaded.kernel;
   readonly #tenant: string;
 

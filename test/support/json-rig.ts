@@ -1,4 +1,4 @@
-// A lane's JSON decoder over a memory of its own, and what it made of a body in terms that compare: two rigs, one with the kernel's records and one
+// An ingest's JSON decoder over a memory of its own, and what it made of a body in terms that compare: two rigs, one with the kernel's records and one
 // without, must agree in all of it.
 import { JsonDecoder } from "../../src/actors/engine/json/json-decoder.ts";
 import { EngineCounters } from "../../src/actors/engine/report/engine-counters.ts";
@@ -13,7 +13,7 @@ import { STATUS_DONE, STATUS_ODD_BODY } from "../../src/core/layout/kernel-statu
 import { PROCESS_LENGTH_BYTES, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
 import { DEFINE_COUNTED, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../src/core/layout/row-frame.ts";
 import { BODY_JSON_BATCH, BODY_JSON_SINGLE } from "../../src/core/protocol/body-kind.ts";
-import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../src/domain/kernel/ingest-kernel.ts";
 import { FieldExclusions } from "../../src/domain/series/field-exclusions.ts";
 import { decodeDefinitions } from "./encoded-definitions.ts";
 import { loadKernel } from "./kernel.ts";
@@ -41,7 +41,7 @@ export interface JsonRigOptions {
 }
 
 export class JsonRig {
-  readonly kernel: LaneExports;
+  readonly kernel: IngestExports;
   /** Records that the kernel handed over, and bodies that it did not take, since the start. */
   handedOver = 0;
   oddBodies = 0;
@@ -53,13 +53,13 @@ export class JsonRig {
   #admissions = 0;
 
   constructor({ kernelReads, seriesLimit = 1_000_000 }: JsonRigOptions) {
-    const loaded = loadKernel<LaneExports>();
+    const loaded = loadKernel<IngestExports>();
     const memory = new EngineMemory(loaded.memory);
     this.#memory = memory;
     this.kernel = this.#watched(loaded.kernel, kernelReads);
     this.#port = new BodyPort(memory, () => ++this.#admissions);
     this.#unit = new WorkUnit(memory, this.kernel, ENGINES);
-    const memories = [memory, new EngineMemory(loadKernel<LaneExports>().memory)];
+    const memories = [memory, new EngineMemory(loadKernel<IngestExports>().memory)];
     const processWords = new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES));
     this.#decoder = new JsonDecoder({
       logs: { count: () => undefined },
@@ -77,7 +77,7 @@ export class JsonRig {
     });
   }
 
-  #watched(kernel: LaneExports, kernelReads: boolean): LaneExports {
+  #watched(kernel: IngestExports, kernelReads: boolean): IngestExports {
     return {
       ...kernel,
       jsonRecordsBegin: (...body) => {

@@ -1,4 +1,4 @@
-/** Requests of OTLP in either encoding, and what of a lane's intake tests look at. */
+/** Requests of OTLP in either encoding, and what of an ingest's intake tests look at. */
 import { FRAME_DEAD_LETTER, FRAME_RECORD } from "../../src/core/protocol/coordinator-frame.ts";
 import type { OtlpEncoding, OtlpSignal } from "../../src/core/protocol/otlp-kind.ts";
 import { OTLP_NOW_MS, type OtlpIntake } from "./otlp-rig.ts";

@@ -1,4 +1,4 @@
-// One lane's OTLP decoder over a kernel of its own: takes bodies, also such that need several units, and says what it staged.
+// One engine's OTLP decoder over a kernel of its own: takes bodies, also such that need several units, and says what it staged.
 import { LogSink } from "../../src/actors/engine/logs/log-sink.ts";
 import { OtlpDecoder } from "../../src/actors/engine/otlp/otlp-decoder.ts";
 import { EngineCounters } from "../../src/actors/engine/report/engine-counters.ts";
@@ -30,7 +30,7 @@ import { FRAME_RECORD, FRAME_SPAN_BLOCK } from "../../src/core/protocol/coordina
 import { type OtlpEncoding, type OtlpSignal, otlpBodyKind } from "../../src/core/protocol/otlp-kind.ts";
 import { messagesOf } from "../../src/domain/codec/shard-message.ts";
 import { readPointMessage } from "../../src/domain/distribution/point-message.ts";
-import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../src/domain/kernel/ingest-kernel.ts";
 import { FieldExclusions } from "../../src/domain/series/field-exclusions.ts";
 import { MetadataBook } from "../../src/domain/series/metadata-book.ts";
 import { JOIN_CHILD, JoinMessageReader } from "../../src/domain/trace/join-message.ts";
@@ -75,7 +75,7 @@ export interface OtlpRigOptions {
 }
 
 export class OtlpRig {
-  readonly kernel: LaneExports;
+  readonly kernel: IngestExports;
   readonly memory: EngineMemory;
   readonly scopes: MetricScopes;
   /** Bodies that the kernel walked. */
@@ -97,14 +97,14 @@ export class OtlpRig {
     processWords = new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES)),
   }: OtlpRigOptions = {}) {
     const excluded = new FieldExclusions(exclusions);
-    const loaded = loadKernel<LaneExports>();
+    const loaded = loadKernel<IngestExports>();
     const memory = new EngineMemory(loaded.memory);
-    const begin: LaneExports["otlpMetricsBegin"] = (...body) => {
+    const begin: IngestExports["otlpMetricsBegin"] = (...body) => {
       const points = loaded.kernel.otlpMetricsBegin(...body);
       if (points >= 0 && kernelWalks) this.walks++;
       return kernelWalks || points < 0 ? points : STATUS_ODD_BODY;
     };
-    const beginTraces: LaneExports["otlpTracesBegin"] = (...body) => {
+    const beginTraces: IngestExports["otlpTracesBegin"] = (...body) => {
       const status = loaded.kernel.otlpTracesBegin(...body);
       return kernelWalks || status < 0 ? status : STATUS_ODD_BODY;
     };
@@ -114,12 +114,12 @@ export class OtlpRig {
         if ((memory.view.getUint32(SPAN_ROWS + i * SPAN_ROW_BYTES + SPAN_ROW_FLAGS, true) & SPAN_ROW_ODD) === 0) this.walkedSpans++;
       return rows;
     };
-    const kernel: LaneExports = { ...loaded.kernel, otlpMetricsBegin: begin, otlpTracesBegin: beginTraces, otlpTracesStep: stepTraces };
+    const kernel: IngestExports = { ...loaded.kernel, otlpMetricsBegin: begin, otlpTracesBegin: beginTraces, otlpTracesStep: stepTraces };
     this.kernel = kernel;
     this.memory = memory;
     this.#port = new BodyPort(memory, () => ++this.#admissions);
     this.#unit = new WorkUnit(memory, kernel, ENGINES);
-    const memories = [memory, new EngineMemory(loadKernel<LaneExports>().memory)];
+    const memories = [memory, new EngineMemory(loadKernel<IngestExports>().memory)];
     const definer = new StreamDefiner(
       { engine: 0, engines: ENGINES, seriesLimit, convertsCounters },
       { memory, memories, processWords, kernel },

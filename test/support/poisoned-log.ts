@@ -15,7 +15,7 @@ export interface PoisonedSection {
 /** Adds a block to the log of engine 0 of the last start, in a segment behind all others. The server must not run. */
 export function appendBlock(dataDir: string, sections: readonly PoisonedSection[]): void {
   const directory = logDirectory(dataDir);
-  const own = listSegments(directory).filter(({ lane }) => lane === 0);
+  const own = listSegments(directory).filter(({ writer }) => writer === 0);
   const { epoch, segment } = own.reduce((last, each) => (isBehind(each, last) ? each : last));
   const parts = sections.map(encodeSection);
   const payload = Buffer.concat(parts);

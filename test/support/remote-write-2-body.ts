@@ -1,7 +1,7 @@
 // Builds remote-write 2.0 bodies with protobufjs, and reads them with a slow, strict decoder: the twin of the kernel's first pass and walk.
 // As Prometheus' own decoder, it takes a known field with another wire type for an error, packed and single references alike, and numbers modulo 2^32.
 import type protobuf from "protobufjs";
-import { BASE_MS, type Staged } from "./lane-harness.ts";
+import { BASE_MS, type Staged } from "./ingest-harness.ts";
 import {
   codeOf,
   expectWire,

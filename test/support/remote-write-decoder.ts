@@ -1,7 +1,7 @@
 // A slow, strict decoder of remote-write 1.0 bodies: the twin of the kernel's first pass and walk. Where protobufjs and Prometheus' own decoder differ
 // (wire type of a known field, groups), it does as Prometheus: an error.
 import { REJECT_IN_FUTURE, REJECT_TOO_OLD } from "../../src/core/layout/kernel-event.ts";
-import { BASE_MS, type Staged, WINDOW_MS } from "./lane-harness.ts";
+import { BASE_MS, type Staged, WINDOW_MS } from "./ingest-harness.ts";
 
 export interface RawSample {
   readonly bits: bigint;

@@ -1,6 +1,6 @@
-// One lane's decoder of remote-write over a kernel of its own, and what it made of a body: rows by stream, dead letters, answer.
+// One engine's decoder of remote-write over a kernel of its own, and what it made of a body: rows by stream, dead letters, answer.
 import { compressSync } from "snappy";
-import { makeLaneDecoders } from "../../src/actors/engine/lane/lane-decoders.ts";
+import { makeBodyDecoders } from "../../src/actors/engine/ingest/body-decoders.ts";
 import { EngineCounters } from "../../src/actors/engine/report/engine-counters.ts";
 import { readBody } from "../../src/actors/engine/unit/body.ts";
 import { type BodyAnswer, WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
@@ -10,7 +10,7 @@ import { PROCESS_LENGTH_BYTES, STAGING } from "../../src/core/layout/memory-map.
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../src/core/layout/row-frame.ts";
 import { BODY_REMOTE_WRITE_1, BODY_REMOTE_WRITE_2 } from "../../src/core/protocol/body-kind.ts";
 import { FRAME_DEAD_LETTER } from "../../src/core/protocol/coordinator-frame.ts";
-import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../src/domain/kernel/ingest-kernel.ts";
 import { MetadataBook } from "../../src/domain/series/metadata-book.ts";
 import { decodeDefinitions } from "./encoded-definitions.ts";
 import { loadKernel } from "./kernel.ts";
@@ -28,7 +28,7 @@ export interface RemoteWriteIntake {
 
 export class RemoteWriteRig {
   readonly #memory: EngineMemory;
-  readonly #kernel: LaneExports;
+  readonly #kernel: IngestExports;
   readonly #port: BodyPort;
   readonly #unit: WorkUnit;
   readonly #streams = new Map<number, string>();
@@ -38,7 +38,7 @@ export class RemoteWriteRig {
 
   /** `replicaLabels`: REPLICA_LABELS. */
   constructor(replicaLabels = "") {
-    const { kernel, memory: raw } = loadKernel<LaneExports>();
+    const { kernel, memory: raw } = loadKernel<IngestExports>();
     const memory = new EngineMemory(raw);
     this.#memory = memory;
     this.#kernel = kernel;
@@ -57,7 +57,7 @@ export class RemoteWriteRig {
       tenantIndex: () => 0,
       requestId: (admission: number) => `0000001-${admission.toString(16).padStart(13, "0")}`,
     };
-    this.#decoder = makeLaneDecoders({ engine: 0, engines: 1, seriesLimit: 1_000_000, replicaLabels }, dependencies).make.remoteWrite();
+    this.#decoder = makeBodyDecoders({ engine: 0, engines: 1, seriesLimit: 1_000_000, replicaLabels }, dependencies).make.remoteWrite();
   }
 
   /** Decodes a body, which is not compressed yet. */

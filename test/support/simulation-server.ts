@@ -196,7 +196,7 @@ export class SimulatedServer {
     if (!isOpen) return false;
     const { seed: _seed, commitTurnsMax: _turns, seriesGatherMs: _rest, ...options } = this.#options;
     const checkpoints = [...this.#coordinator.loadCheckpoints()];
-    const laneMarks = this.#coordinator.loadLaneMarks();
+    const logMarks = this.#coordinator.loadLogMarks();
     const returnStreams = (engine: number, wanted: StreamsWanted) =>
       void this.#wanted.push(() => this.#coordinator.returnStreams(engine, wanted));
     const loadDetectorStates = (wanted: DetectorStatesWanted) => this.#coordinator.loadDetectorStates(wanted);
@@ -205,7 +205,7 @@ export class SimulatedServer {
       {
         ...options,
         checkpoints,
-        laneMarks,
+        logMarks,
         metadata: this.#coordinator.loadMetadata(),
         metricScopes: this.#coordinator.loadMetricScopes(),
         watchdogSettings: this.#coordinator.loadWatchdogSettings(),

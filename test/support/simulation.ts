@@ -377,7 +377,7 @@ class Run {
     return new Holdings(this.server, this.#machine.control).compare(this.#streams, oracle, lost);
   }
 
-  /** What is stored of accepted events, all lanes having told what they counted. */
+  /** What is stored of accepted events, all engines having told what they counted. */
   #compareUsage(): void {
     const counted = storedEvents(this.#machine.series);
     const [least, most] = [this.#accepted, this.#accepted + this.#acceptedPerhaps];

@@ -8,7 +8,7 @@ import { PARTITIONS } from "../../src/core/layout/memory-map.ts";
 import { BASE_LEAD_MS } from "../../src/core/layout/row-frame.ts";
 import { CALLS_HEADER_BYTES, type StreamName } from "../../src/core/protocol/coordinator-frame.ts";
 import { messagesOf } from "../../src/domain/codec/shard-message.ts";
-import type { LaneExports } from "../../src/domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../src/domain/kernel/ingest-kernel.ts";
 import type { ItemRefusal, OtlpSpan } from "../../src/domain/otlp/otlp-items.ts";
 import { refuseSpan } from "../../src/domain/otlp/otlp-limits.ts";
 import { sourceOf } from "../../src/domain/otlp/otlp-source.ts";
@@ -157,7 +157,7 @@ export class SpanRig {
 
   /** Sends spans in one unit of work that begins at a wall time; answers the refusals. */
   send(spans: readonly OtlpSpan[], wallMs: number, tenant = "default"): Array<ItemRefusal | undefined> {
-    const unit = new WorkUnit({} as EngineMemory, {} as LaneExports, 1);
+    const unit = new WorkUnit({} as EngineMemory, {} as IngestExports, 1);
     unit.begin(1, wallMs, this.#monotonicMs);
     const refusals = spans.map((span) => {
       const { resourceRefusal } = sourceOf({ "service.name": span.serviceId, "deployment.environment.name": span.environment });

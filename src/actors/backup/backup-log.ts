@@ -7,7 +7,7 @@ import { errorCode } from "../../adapters/log/log-file-system.ts";
 import { readBlocks } from "../../adapters/log/log-reader.ts";
 import { type LogSegment, listSegments } from "../../adapters/log/log-segment.ts";
 import { logDirectory } from "../../adapters/log/meta-file.ts";
-import type { BackupFile, BackupLane } from "../../core/protocol/backup.ts";
+import type { BackupFile, BackupLog } from "../../core/protocol/backup.ts";
 
 /** Copied at a time; others have the disk and the core between. */
 const STEP_BYTES = 1024 * 1024;
@@ -16,27 +16,27 @@ const PAUSE_MS = 2;
 /** A segment up to the cut. */
 export interface CutSegment extends LogSegment {
   readonly bytes: number;
-  /** No block will follow in it: a later segment of its lane is there. */
+  /** No block will follow in it: a later segment of its writer is there. */
   readonly isFull: boolean;
 }
 
 /** The log at the cut. Call it once the transactions of both stores are held, while the server's archive keeps what it takes out of the log. Throws the system's error. */
-export function cutLog(dataDir: string): { readonly segments: readonly CutSegment[]; readonly lanes: readonly BackupLane[] } {
+export function cutLog(dataDir: string): { readonly segments: readonly CutSegment[]; readonly logs: readonly BackupLog[] } {
   const listed = new Map<string, LogSegment>();
   // The archive last: what leaves the log meanwhile is there.
   for (const segment of [...listSegments(logDirectory(dataDir)), ...listSegments(archiveDirectory(dataDir))])
     listed.set(basename(segment.path), segment);
   const all = [...listed.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, segment]) => segment);
   const segments: CutSegment[] = [];
-  const lanes: BackupLane[] = [];
+  const logs: BackupLog[] = [];
   for (const [index, segment] of all.entries()) {
     const next = all[index + 1];
-    const isFull = next !== undefined && next.epoch === segment.epoch && next.lane === segment.lane;
+    const isFull = next !== undefined && next.epoch === segment.epoch && next.writer === segment.writer;
     const cut = isFull ? { bytes: statSync(segmentNow(segment, dataDir)).size, admission: 0 } : wholeBlocks(segment, dataDir);
     segments.push({ ...segment, bytes: cut.bytes, isFull });
-    if (!isFull) lanes.push({ epoch: segment.epoch, lane: segment.lane, segment: segment.segment, ...cut });
+    if (!isFull) logs.push({ epoch: segment.epoch, lane: segment.writer, segment: segment.segment, ...cut });
   }
-  return { segments, lanes };
+  return { segments, logs };
 }
 
 /** Up to the end of the last block: behind it one may be half written. A segment that leaves the log meanwhile is read where it has gone: a file that is not there reads as an empty one. */

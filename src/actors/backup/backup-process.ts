@@ -189,7 +189,7 @@ async function makeBackup(): Promise<BackupManifest> {
   mkdirSync(partial, { mode: 0o700 });
   try {
     const stores = holdStores();
-    const { segments, lanes } = cutLog(order.dataDir);
+    const { segments, logs } = cutLog(order.dataDir);
     const cutAt = new Date(order.startedAtMs + systemClock.monotonicMs() - beganMs).toISOString();
     needRoom(bytesOf(stores.values()) + bytesOf(segments), parent);
     await copyStores(partial, stores);
@@ -200,8 +200,8 @@ async function makeBackup(): Promise<BackupManifest> {
       format: BACKUP_FORMAT,
       version: order.version,
       cut_at: cutAt,
-      cut_admission: Math.max(0, ...lanes.map(({ admission }) => admission)),
-      lanes,
+      cut_admission: Math.max(0, ...logs.map(({ admission }) => admission)),
+      lanes: logs,
       files,
       bytes: bytesOf(files),
       linked_bytes: bytesOf(linked.values()),

@@ -7,7 +7,7 @@
  */
 import { dispatch, type Handlers } from "../../adapters/threads/mailbox.ts";
 import type { AccessChange } from "../../core/protocol/access.ts";
-import type { LaneMark, MetricMetadataEnvelope, MetricScopeEnvelope } from "../../core/protocol/coordinator-frame.ts";
+import type { LogMark, MetricMetadataEnvelope, MetricScopeEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type {
   DetectorStates,
   DetectorStatesWanted,
@@ -120,8 +120,8 @@ export class Coordinator {
     return this.#state.configured.accessChanges();
   }
 
-  /** Position up to which each lane's records and dead letters are stored: those logged behind have to be sent again. */
-  loadLaneMarks(): readonly LaneMark[] {
+  /** Position up to which each writer's records and dead letters are stored: those logged behind have to be sent again. */
+  loadLogMarks(): readonly LogMark[] {
     return this.#state.coverage.marks;
   }
 

@@ -169,7 +169,7 @@ function engineHandlers(
     "stream-values": settle,
     "stream-count": settle,
     "pending-chunks": settle,
-    "lane-mark": settle,
+    "log-mark": settle,
     behaviour: settle,
     evidence: settle,
     coverage: settle,
@@ -405,15 +405,15 @@ function serve(
   data: CoordinatorThreadData,
   { coordinator, pacer, main, mailboxes, engines, inventory, startFlushing, checkLater }: Opened,
 ): void {
-  const [checkpoints, laneMarks, metadata] = [[...coordinator.loadCheckpoints()], coordinator.loadLaneMarks(), coordinator.loadMetadata()];
+  const [checkpoints, logMarks, metadata] = [[...coordinator.loadCheckpoints()], coordinator.loadLogMarks(), coordinator.loadMetadata()];
   const metricScopes = coordinator.loadMetricScopes();
   const reported = { access: coordinator.loadAccess(), watchdogSettings: coordinator.loadWatchdogSettings(), metricScopes };
-  const lost = lostLog(data.gap, checkpoints, laneMarks);
+  const lost = lostLog(data.gap, checkpoints, logMarks);
   if (lost !== null && !data.acceptsLoss) return main.send({ type: "log-lost", names: lost });
   if (lost !== null) coordinator.dataFaults.add(acceptedLoss(lost, data.epoch));
   // Not before: a start that ends here leaves the inventory as it is, so that the next one ends too.
   startFlushing();
-  main.send({ type: "loaded", checkpoints, laneMarks, metadata, ...reported });
+  main.send({ type: "loaded", checkpoints, logMarks, metadata, ...reported });
   const wake = () => pacer.wake();
   const notifierLink = new NotifierLink({
     outbound: coordinator.outbound,

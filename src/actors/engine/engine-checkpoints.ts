@@ -13,8 +13,8 @@ export function makeCheckpoints(options: EngineOptions, dependencies: EngineDepe
   const { epoch, engine, engines, checkpointRoundBytes: roundBytes = CHECKPOINT_ROUND_LOG_BYTES } = options;
   const { checkpointLogShare: logShare = CHECKPOINT_LOG_SHARE, checkpointPartBytes: partBytes = CHECKPOINT_PART_BYTES } = options;
   const { memories, log } = dependencies;
-  const { kernel, readers, shard, outbox, counters, lane, recovery } = parts;
-  const lanes = memories.map((memory) => new EngineCounters(memory));
+  const { kernel, readers, shard, outbox, counters, ingest, recovery } = parts;
+  const engineCounters = memories.map((memory) => new EngineCounters(memory));
   const replayedBytes = recovery.rows * ROW_BYTES;
   return new Checkpoints(
     { epoch, engine, engines, roundBytes, logShare, partBytes },
@@ -27,10 +27,11 @@ export function makeCheckpoints(options: EngineOptions, dependencies: EngineDepe
       outbox,
       counters,
       logPosition: () => log.position,
-      takeUsage: () => lane.takeUsage(),
+      takeUsage: () => ingest.takeUsage(),
       endSegment: () => endSegment(dependencies, parts),
       // A start has the rows to apply, however small they are packed.
-      logBytes: () => lanes.reduce((sum, one) => sum + Math.max(one.get("logBytes"), one.get("rowsPlaced") * ROW_BYTES), replayedBytes),
+      logBytes: () =>
+        engineCounters.reduce((sum, one) => sum + Math.max(one.get("logBytes"), one.get("rowsPlaced") * ROW_BYTES), replayedBytes),
     },
     recovery,
   );
@@ -58,8 +59,8 @@ function makeEviction(
 }
 
 /** Ends the log's segment between two bodies; false where one is under way, or the log cannot be written. */
-function endSegment({ log }: EngineDependencies, { lane, counters, memory }: EngineParts): boolean {
-  if (!lane.isIdle) return false;
+function endSegment({ log }: EngineDependencies, { ingest, counters, memory }: EngineParts): boolean {
+  if (!ingest.isIdle) return false;
   try {
     if (log.position.offset > 0) log.endSegment();
   } catch (error) {

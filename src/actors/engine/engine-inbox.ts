@@ -34,7 +34,7 @@ const TAKEN_FROM: { readonly [T in EngineRequest["type"]]: InboxPhase } = {
   "stream-page": "serving",
   "stream-changes": "serving",
   "stream-values": "serving",
-  "lane-mark": "serving",
+  "log-mark": "serving",
   behaviour: "serving",
   evidence: "serving",
   coverage: "serving",
@@ -56,8 +56,8 @@ export interface EngineInboxDependencies {
   readonly reply: (reply: EngineReply) => void;
   /** Takes a part of a stored state. */
   readonly restore: (part: StatePart) => void;
-  /** Has the lane's mark put into the ring. */
-  readonly markLane: () => void;
+  /** Has the log's mark put into the ring. */
+  readonly markLog: () => void;
 }
 
 /** Inbox of one engine. */
@@ -69,7 +69,7 @@ export class EngineInbox {
 
   constructor(dependencies: EngineInboxDependencies) {
     this.#dependencies = dependencies;
-    const { shard, metadata, baselines, watchdog, behaviour, evidence, delayed, shares, reply, restore, markLane } = dependencies;
+    const { shard, metadata, baselines, watchdog, behaviour, evidence, delayed, shares, reply, restore, markLog } = dependencies;
     /** What is owed is told by what was known then. */
     const behindOwed =
       <Message>(take: (message: Message) => void) =>
@@ -97,8 +97,8 @@ export class EngineInbox {
       "stream-page": delay,
       "stream-changes": delay,
       "stream-values": delay,
-      "lane-mark": (query) => {
-        markLane();
+      "log-mark": (query) => {
+        markLog();
         delayed.add(query);
       },
       behaviour: (query) => reply(behaviour.answer(query)),

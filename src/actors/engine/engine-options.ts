@@ -3,7 +3,7 @@ import type { LogWriter } from "../../adapters/log/log-writer.ts";
 import type { Clock } from "../../adapters/platform/clock.ts";
 import type { EngineMemory, ProcessSlots } from "../../adapters/shared-memory/engine-memory.ts";
 import type { EngineSharedLimit } from "../../core/layout/counters.ts";
-import type { LaneMark, MetricMetadataEnvelope, MetricScopeEnvelope } from "../../core/protocol/coordinator-frame.ts";
+import type { LogMark, MetricMetadataEnvelope, MetricScopeEnvelope } from "../../core/protocol/coordinator-frame.ts";
 import type { CrashNote } from "../../core/protocol/crash-note.ts";
 import type { LogFlaw } from "../../core/protocol/data-fault.ts";
 import type {
@@ -14,7 +14,7 @@ import type {
   SettingsUpdate,
   StoredCheckpoint,
 } from "../../core/protocol/engine-control.ts";
-import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../domain/kernel/ingest-kernel.ts";
 import type { ShardExports } from "../../domain/kernel/shard-kernel.ts";
 import type { ReplayBlock } from "./recovery/recovery.ts";
 
@@ -34,7 +34,7 @@ export interface EngineOptions {
   readonly confirmation?: boolean;
   readonly window: number;
   readonly tenants: readonly string[];
-  /** Seeds of the lane table, then of identities. */
+  /** Seeds of the ingest table, then of identities. */
   readonly seeds: readonly [bigint, bigint, bigint, bigint];
   readonly checkpoints: readonly StoredCheckpoint[];
   /** STREAM_IDLE_HOURS and RETENTION_DAYS in ms. */
@@ -43,7 +43,7 @@ export interface EngineOptions {
   /** WATCHDOG_SERVICES_MAX and WATCHDOG_INTERVAL_SECONDS in ms; by default no services are judged. */
   readonly servicesMax?: number;
   readonly watchdogIntervalMs?: number;
-  readonly laneMarks: readonly LaneMark[];
+  readonly logMarks: readonly LogMark[];
   /** What threads have thrown over, and is left out of the logs; nothing where it is not given. */
   readonly leaveOut?: readonly CrashNote[];
   /** OTEL_SERVICE_NAMESPACE is prefix: services of OTLP are named with their namespace. */
@@ -73,7 +73,7 @@ export interface EngineOptions {
 /** The world around an engine. */
 export interface EngineDependencies {
   readonly memories: readonly EngineMemory[];
-  readonly kernel: LaneExports & ShardExports;
+  readonly kernel: IngestExports & ShardExports;
   readonly processWords: ProcessSlots;
   readonly log: LogWriter;
   /** The blocks of all earlier epochs in order of admission. */

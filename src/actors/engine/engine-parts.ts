@@ -15,9 +15,9 @@ import { partitionOf } from "../../domain/placement/partition.ts";
 import { MetadataBook } from "../../domain/series/metadata-book.ts";
 import { EngineInbox } from "./engine-inbox.ts";
 import type { EngineDependencies, EngineOptions } from "./engine-options.ts";
-import { Lane } from "./lane/lane.ts";
-import { makeLaneDecoders } from "./lane/lane-decoders.ts";
-import { Placement } from "./lane/placement.ts";
+import { makeBodyDecoders } from "./ingest/body-decoders.ts";
+import { IngestPipeline } from "./ingest/ingest-pipeline.ts";
+import { Placement } from "./ingest/placement.ts";
 import { BehaviourWalk } from "./queries/behaviour-walk.ts";
 import { DelayedQueries } from "./queries/delayed-queries.ts";
 import { EvidenceWalk } from "./queries/evidence-walk.ts";
@@ -42,8 +42,8 @@ export type EngineParts = ReturnType<typeof makeParts>;
 /** Parts of the base: memory, counters, the kernel and the shard that applies rows with it. */
 type Base = ReturnType<typeof makeBase>;
 
-/** Makes them. `markLane` stores how far the lane's records are, once there are checkpoints. */
-export function makeParts(options: EngineOptions, dependencies: EngineDependencies, markLane: () => void) {
+/** Makes them. `markLog` stores how far the log's records are, once there are checkpoints. */
+export function makeParts(options: EngineOptions, dependencies: EngineDependencies, markLog: () => void) {
   const base = makeBase(options, dependencies);
   const { memory, kernel, outbox, shard, counters, shares, services, metadata, commands } = base;
   const { tenants } = commands;
@@ -56,8 +56,8 @@ export function makeParts(options: EngineOptions, dependencies: EngineDependenci
   const baselines = new LongBaselines(options, { ...shared, levels: handlers.levels, ask: reply });
   const watchdog = makeEngineWatchdog(options, { pairs: baselines.pass }, { ...shared, services, metadata });
   const recovery = makeRecovery(options, dependencies, base);
-  const lane = makeLane(options, dependencies, { ...base, baselines });
-  const evidence = makeEvidence(dependencies, base, handlers, lane);
+  const ingest = makeIngest(options, dependencies, { ...base, baselines });
+  const evidence = makeEvidence(dependencies, base, handlers, ingest);
   const inbox = new EngineInbox({
     ...shared,
     metadata,
@@ -67,7 +67,7 @@ export function makeParts(options: EngineOptions, dependencies: EngineDependenci
     watchdog,
     delayed,
     restore: (part) => recovery.restore(part),
-    markLane,
+    markLog,
   });
   return {
     ...base,
@@ -78,7 +78,7 @@ export function makeParts(options: EngineOptions, dependencies: EngineDependenci
     evidence,
     recovery,
     inbox,
-    lane,
+    ingest,
   };
 }
 
@@ -95,7 +95,7 @@ function makeBase(options: EngineOptions, dependencies: EngineDependencies) {
   const scopes = makeScopes(options, dependencies, { memory, tenants, shares });
   const outbox = new Outbox(memory, dependencies.ringCoordinator);
   const placement = new Placement(engine, memories);
-  const readers = memories.map((_, lane) => (lane === engine ? undefined : new InboxReader(memory, lane)));
+  const readers = memories.map((_, writer) => (writer === engine ? undefined : new InboxReader(memory, writer)));
   dependencies.kernel.setSeeds(...options.seeds);
   const kernel = new ShardKernel({ window }, { kernel: dependencies.kernel, buffer: memory.memory.buffer });
   kernel.setProfileTables(PROFILE_ENVIRONMENT, finished(profileTableSteps(zThreshold, { samplesMin, confirmation })));
@@ -140,7 +140,7 @@ function makeScopes(
   return scopes;
 }
 
-function makeEvidence({ clock }: EngineDependencies, base: Base, handlers: ShardHandlers, lane: Lane): EvidenceWalk {
+function makeEvidence({ clock }: EngineDependencies, base: Base, handlers: ShardHandlers, ingest: IngestPipeline): EvidenceWalk {
   const { kernel, services, shard, readers } = base;
   return new EvidenceWalk({
     kernel,
@@ -149,7 +149,7 @@ function makeEvidence({ clock }: EngineDependencies, base: Base, handlers: Shard
     lines: (tenant, name, minutes) => handlers.logs.lines(partitionOf(tenant, name.serviceId), name, minutes),
     operationNames: (tenant, name) => handlers.spans.operationNames(partitionOf(tenant, name.serviceId), name),
     times: handlers.operationTimes,
-    isWaitedFor: () => lane.waiting > 0 || readers.some((reader) => reader?.peek() !== undefined),
+    isWaitedFor: () => ingest.waiting > 0 || readers.some((reader) => reader?.peek() !== undefined),
     monotonicMs: () => clock.monotonicMs(),
   });
 }
@@ -164,28 +164,32 @@ function makeRecovery(
   dependencies: EngineDependencies,
   { memory, shard, kernel, outbox, commands, scopes }: Base,
 ): Recovery {
-  const { engine, engines, laneMarks, checkpoints, leaveOut = [] } = options;
-  const { processWords, kernel: lane, reply: askForPart } = dependencies;
+  const { engine, engines, logMarks, checkpoints, leaveOut = [] } = options;
+  const { processWords, kernel: ingest, reply: askForPart } = dependencies;
   const tenantIndex = (name: string) => commands.tenants.number(name);
   const takeScope = (payload: Uint8Array) => scopes.restore(JSON.parse(new TextDecoder().decode(payload)) as MetricScopeEnvelope);
   return new Recovery(
-    { engine, engines, laneMarks, checkpoints, leaveOut },
-    { memory, shard, kernel, lane, outbox, processWords, tenantIndex, askForPart, takeScope },
+    { engine, engines, logMarks, checkpoints, leaveOut },
+    { memory, shard, kernel, ingest, outbox, processWords, tenantIndex, askForPart, takeScope },
   );
 }
 
-function makeLane(options: EngineOptions, dependencies: EngineDependencies, parts: Base & { readonly baselines: LongBaselines }): Lane {
+function makeIngest(
+  options: EngineOptions,
+  dependencies: EngineDependencies,
+  parts: Base & { readonly baselines: LongBaselines },
+): IngestPipeline {
   const { kernel, log, clock, processWords, memories, report } = dependencies;
   const { memory, counters, stages, metadata, scopes, placement, outbox, shard, commands, baselines } = parts;
   const requestId = (admission: number) => `${options.epoch.toString(16).padStart(7, "0")}-${admission.toString(16).padStart(13, "0")}`;
   const shared = { memory, memories, processWords, kernel, counters, requestId, metadata, scopes };
-  const decoders = makeLaneDecoders(options, {
+  const decoders = makeBodyDecoders(options, {
     ...shared,
     wallMs: () => clock.wallMs(),
     tenantName: (index) => commands.tenants.name(index),
     tenantIndex: (name) => commands.tenants.number(name),
   });
-  return new Lane(
+  return new IngestPipeline(
     { engines: options.engines },
     {
       ...decoders,
@@ -209,7 +213,7 @@ function makeLane(options: EngineOptions, dependencies: EngineDependencies, part
   );
 }
 
-/** Rows of the lane's own engine need no ring. */
+/** Rows of the ingest's own engine need no ring. */
 function applyOwn(shard: Shard, engine: number, unit: WorkUnit, rowBytes: number): void {
   shard.define(unit);
   if (rowBytes > 0) shard.applyStaged(unit, rowBytes, engine);

@@ -1,4 +1,4 @@
-// An engine: one lane, one shard, their recovery and their checkpoints, as a loop that can be stepped. It never waits and holds no timer;
+// An engine: one ingest, one shard, their recovery and their checkpoints, as a loop that can be stepped. It never waits and holds no timer;
 // its shell (worker.ts, or a simulation) steps it, sleeps when a step had nothing to do, and delivers messages.
 import type { EngineMemory } from "../../adapters/shared-memory/engine-memory.ts";
 import type { InboxReader } from "../../adapters/shared-memory/inbox-ring.ts";
@@ -9,7 +9,7 @@ import type { LogFlaw } from "../../core/protocol/data-fault.ts";
 import { makeCheckpoints } from "./engine-checkpoints.ts";
 import type { EngineDependencies, EngineOptions } from "./engine-options.ts";
 import { type EngineParts, makeParts } from "./engine-parts.ts";
-import type { Lane } from "./lane/lane.ts";
+import type { IngestPipeline } from "./ingest/ingest-pipeline.ts";
 import type { Checkpoints } from "./recovery/checkpoints.ts";
 import { isHistoryBlock, type Recovery, type ReplayBlock } from "./recovery/recovery.ts";
 import type { Outbox } from "./report/outbox.ts";
@@ -32,7 +32,7 @@ export class Engine {
   readonly #dependencies: EngineDependencies;
   readonly #parts: EngineParts;
   readonly #shard: Shard;
-  readonly #lane: Lane;
+  readonly #ingest: IngestPipeline;
   readonly #outbox: Outbox;
   readonly #recovery: Recovery;
   readonly #readers: ReadonlyArray<InboxReader | undefined>;
@@ -53,9 +53,9 @@ export class Engine {
     this.#dependencies = dependencies;
     this.#startMs = dependencies.clock.monotonicMs();
     this.#parts = makeParts(options, dependencies, () => this.#checkpoints?.markNow());
-    const { shard, lane, outbox, recovery, readers } = this.#parts;
+    const { shard, ingest, outbox, recovery, readers } = this.#parts;
     this.#shard = shard;
-    this.#lane = lane;
+    this.#ingest = ingest;
     this.#outbox = outbox;
     this.#recovery = recovery;
     this.#readers = readers;
@@ -144,7 +144,7 @@ export class Engine {
 
   #serve(): boolean {
     let did = this.#drainInboxes(FRAMES_PER_TURN);
-    if (!this.#shard.returns.isFull) did = this.#lane.step() || did;
+    if (!this.#shard.returns.isFull) did = this.#ingest.step() || did;
     if (did) this.#parts.watchdog.noteBody();
     did = this.#takeMessages() || did;
     did = this.#parts.handlers.families.settle() || did;
@@ -171,16 +171,16 @@ export class Engine {
   }
 
   #stepWatchdog(): boolean {
-    if (!this.#parts.watchdog.isDue(this.#lane.waiting > 0)) return false;
+    if (!this.#parts.watchdog.isDue(this.#ingest.waiting > 0)) return false;
     const answer = this.#parts.watchdog.step();
     if (answer !== undefined) this.#dependencies.reply(answer);
     return true;
   }
 
-  /** Applies frames from the other lanes; true when there were any. */
+  /** Applies frames from the other engines; true when there were any. */
   #drainInboxes(framesMax: number): boolean {
     let any = false;
-    this.#readers.forEach((reader, lane) => {
+    this.#readers.forEach((reader, writer) => {
       if (reader === undefined) return;
       let taken = 0;
       const { returns } = this.#shard;
@@ -190,17 +190,17 @@ export class Engine {
         frame = taken < framesMax && !returns.isFull ? reader.peek() : undefined
       ) {
         if (frame.arrivalMs === ARRIVAL_HISTORY && !this.#parts.baselines.load()) break;
-        this.#shard.work.beginBlock(this.#options.epoch, lane, frame);
+        this.#shard.work.beginBlock(this.#options.epoch, writer, frame);
         this.#shard.applyFrame(frame);
         this.#shard.work.endBlock();
-        // Verdicts go first: the lane answers once the frame is released, and who was answered and asks finds them in the ring.
+        // Verdicts go first: the ingest answers once the frame is released, and who was answered and asks finds them in the ring.
         this.#outbox.flush();
         reader.release();
         taken++;
       }
       if (taken === 0) return;
       any = true;
-      (this.#dependencies.memories[lane] as EngineMemory).ringBell();
+      (this.#dependencies.memories[writer] as EngineMemory).ringBell();
     });
     return any;
   }
@@ -239,7 +239,7 @@ export class Engine {
   /** Once nothing is under way: checkpoints of all partitions, then the end. */
   #stop(): boolean {
     const checkpoints = this.#checkpoints as Checkpoints;
-    if (!this.#lane.isIdle || !this.#shard.returns.isIdle) return false;
+    if (!this.#ingest.isIdle || !this.#shard.returns.isIdle) return false;
     if (this.#stopByMs === Number.POSITIVE_INFINITY) {
       this.#stopByMs = this.#dependencies.clock.monotonicMs() + STOP_MS_MAX;
       this.#parts.watchdog.storeAll();

@@ -5,7 +5,7 @@ import { writeCrashNote } from "../../adapters/log/crash-notes.ts";
 import { keepingDamaged } from "../../adapters/log/damaged-bytes.ts";
 import { nodeFileSystem } from "../../adapters/log/log-file-system.ts";
 import { readInventory } from "../../adapters/log/log-inventory.ts";
-import { laneKey, mergeBlocks } from "../../adapters/log/log-merge.ts";
+import { mergeBlocks, writerKey } from "../../adapters/log/log-merge.ts";
 import { listSegments } from "../../adapters/log/log-segment.ts";
 import { openLogWriter } from "../../adapters/log/log-writer.ts";
 import { logDirectory } from "../../adapters/log/meta-file.ts";
@@ -19,8 +19,8 @@ import { Mailbox, type MessagePort } from "../../adapters/threads/mailbox.ts";
 import { threadData } from "../../adapters/threads/threads.ts";
 import type { EngineCommand, EngineReply, EngineReport, EngineRequest, FramesPlaced } from "../../core/protocol/engine-control.ts";
 import { messageOf } from "../../core/text/error-text.ts";
+import type { IngestExports } from "../../domain/kernel/ingest-kernel.ts";
 import { instantiateKernel } from "../../domain/kernel/kernel-instance.ts";
-import type { LaneExports } from "../../domain/kernel/lane-kernel.ts";
 import type { ShardExports } from "../../domain/kernel/shard-kernel.ts";
 import { Engine } from "./engine.ts";
 import type { EngineOptions } from "./engine-options.ts";
@@ -88,12 +88,12 @@ function host(
   const coordinator = new Mailbox<EngineRequest, EngineReply | FramesPlaced>(coordinatorPort);
   const directory = logDirectory(data.dataDir);
   const segments = listSegments(directory).filter(({ epoch }) => epoch < options.epoch);
-  const replayFrom = new Map(replayStart(options).map((mark) => [laneKey(mark.epoch, mark.lane), mark]));
+  const replayFrom = new Map(replayStart(options).map((mark) => [writerKey(mark.epoch, mark.lane), mark]));
   const engine = new Engine(options, {
     memories,
-    kernel: instantiateKernel<LaneExports & ShardExports>(kernelModule, memory.memory),
+    kernel: instantiateKernel<IngestExports & ShardExports>(kernelModule, memory.memory),
     processWords: new ProcessSlots(data.processWords),
-    log: openLogWriter({ directory, dataDir: data.dataDir, epoch: options.epoch, lane: options.engine, syncEach: data.syncEach }),
+    log: openLogWriter({ directory, dataDir: data.dataDir, epoch: options.epoch, writer: options.engine, syncEach: data.syncEach }),
     replay: keepingDamaged(mergeBlocks(segments, replayFrom, nodeFileSystem, readInventory(data.dataDir)), data.dataDir, options.engine),
     clock: systemClock,
     report: (report) => main.send(report),

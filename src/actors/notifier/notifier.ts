@@ -1,16 +1,16 @@
 /**
- * The notifier: sends what the coordinator has stored and hands back what became of it. It stores nothing and decides nothing: a lane for each receiver with its
+ * The notifier: sends what the coordinator has stored and hands back what became of it. It stores nothing and decides nothing: a queue for each receiver with its
  * rate, its flight, its order and its turns of tenants, so that a dead or slow one delays no other. `step` sends what is due and says when to call again.
  */
 import type { ChannelSender } from "../../adapters/notify/channel-sender.ts";
 import type { WebhookSender } from "../../adapters/webhooks/webhook-sender.ts";
-import { ATTEMPT_MS_MAX, JOINED_MESSAGES_MAX, LANES_MAX } from "../../core/config/notification-limits.ts";
+import { ATTEMPT_MS_MAX, JOINED_MESSAGES_MAX, TRACKED_DESTINATIONS_MAX } from "../../core/config/notification-limits.ts";
 import { RUNBOOK_REQUESTS_PER_TENANT_MAX } from "../../core/config/runbook-limits.ts";
 import { WEBHOOK_FLIGHT_MAX } from "../../core/config/webhook-limits.ts";
 import { after, background, fatal, task } from "../../core/faults/guard.ts";
 import { messageOf } from "../../core/text/error-text.ts";
 import type { AttemptOutcome } from "../../domain/delivery/delivery.ts";
-import { DeliveryLane, type LaneLimits } from "../../domain/delivery/delivery-lane.ts";
+import { type DestinationLimits, DestinationQueue } from "../../domain/delivery/destination-queue.ts";
 import type { AlertMessage } from "../../domain/notification/alert-message.ts";
 import type { Notifier as NotifierName } from "../../domain/notification/channel.ts";
 import type { NotifyLimits } from "../../domain/notification/destination-secrets.ts";
@@ -37,8 +37,8 @@ export interface NotifierDependencies {
   wake(): void;
 }
 
-interface Lane {
-  readonly deliveries: DeliveryLane<HandedDelivery>;
+interface DestinationState {
+  readonly deliveries: DestinationQueue<HandedDelivery>;
   /** When it may send again; null where it has nothing to. */
   dueAtMs: number | null;
   /** Messages that leave in one mail once it is stored. */
@@ -65,7 +65,7 @@ const HOMES = {
 export class Notifier {
   readonly #limits: NotifyLimits;
   readonly #dependencies: NotifierDependencies;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #destinations = new Map<string, DestinationState>();
   readonly #targets = new Map<string, WebhookTarget>();
   #underWay = 0;
   #joinings = 0;
@@ -95,9 +95,9 @@ export class Notifier {
   step(): number | null {
     const nowMs = this.#dependencies.nowMs();
     let nextMs: number | null = null;
-    for (const lane of this.#lanes.values()) {
-      if (lane.dueAtMs !== null && lane.dueAtMs <= nowMs) this.#send(lane, nowMs);
-      if (lane.dueAtMs !== null) nextMs = Math.min(nextMs ?? lane.dueAtMs, lane.dueAtMs);
+    for (const state of this.#destinations.values()) {
+      if (state.dueAtMs !== null && state.dueAtMs <= nowMs) this.#send(state, nowMs);
+      if (state.dueAtMs !== null) nextMs = Math.min(nextMs ?? state.dueAtMs, state.dueAtMs);
     }
     return nextMs;
   }
@@ -125,18 +125,18 @@ export class Notifier {
 
   #put(delivery: HandedDelivery): void {
     if (delivery.kind === "webhook" && !this.#targets.has(delivery.webhookId)) return; // it is gone by now
-    const key = laneKey(delivery);
-    let lane = this.#lanes.get(key);
-    if (lane === undefined) {
+    const key = receiverKey(delivery);
+    let state = this.#destinations.get(key);
+    if (state === undefined) {
       this.#forgetIdle();
-      lane = { deliveries: new DeliveryLane(this.#limitsOf(delivery)), dueAtMs: null, joining: undefined };
-      this.#lanes.set(key, lane);
+      state = { deliveries: new DestinationQueue(this.#limitsOf(delivery)), dueAtMs: null, joining: undefined };
+      this.#destinations.set(key, state);
     }
-    lane.deliveries.put(delivery);
-    lane.dueAtMs = lane.deliveries.nextAtMs(this.#dependencies.nowMs());
+    state.deliveries.put(delivery);
+    state.dueAtMs = state.deliveries.nextAtMs(this.#dependencies.nowMs());
   }
 
-  #limitsOf(content: DeliveryContent): LaneLimits {
+  #limitsOf(content: DeliveryContent): DestinationLimits {
     if (content.kind === "webhook") return { perSecond: null, flightMax: WEBHOOK_FLIGHT_MAX, joinedMax: 1 };
     if (content.kind === "step") return { perSecond: null, flightMax: RUNBOOK_REQUESTS_PER_TENANT_MAX, joinedMax: 1 };
     const { notifier } = content.destination;
@@ -144,72 +144,77 @@ export class Notifier {
     return { perSecond: this.#limits[notifier], flightMax: 1, joinedMax: isJoined ? JOINED_MESSAGES_MAX : 1 };
   }
 
-  /** Lanes come and go with their addresses; one that has been quiet needs no memory. */
+  /** Destinations come and go with their addresses; one that has been quiet needs no memory. */
   #forgetIdle(): void {
-    if (this.#lanes.size < LANES_MAX) return;
+    if (this.#destinations.size < TRACKED_DESTINATIONS_MAX) return;
     const nowMs = this.#dependencies.nowMs();
-    for (const [key, { deliveries }] of this.#lanes) if (deliveries.isIdle(nowMs)) this.#lanes.delete(key);
+    for (const [key, { deliveries }] of this.#destinations) if (deliveries.isIdle(nowMs)) this.#destinations.delete(key);
   }
 
   #forget(webhookId: string): void {
     this.#targets.delete(webhookId);
-    this.#lanes.delete(webhookLane(webhookId));
+    this.#destinations.delete(webhookReceiver(webhookId));
   }
 
   #recall({ tenant, key, destination }: Extract<DeliveryCommand, { type: "recall" }>): void {
-    const lane = this.#lanes.get(destinationKey(destination));
-    const recalled = lane?.deliveries.remove(tenant, key);
-    if (lane === undefined || recalled === undefined) return; // under way: its outcome comes
-    lane.dueAtMs = lane.deliveries.nextAtMs(this.#dependencies.nowMs());
+    const state = this.#destinations.get(destinationKey(destination));
+    const recalled = state?.deliveries.remove(tenant, key);
+    if (state === undefined || recalled === undefined) return; // under way: its outcome comes
+    state.dueAtMs = state.deliveries.nextAtMs(this.#dependencies.nowMs());
     this.#dependencies.report([{ of: "channel", kind: "recalled", key, serial: recalled.serial }]);
   }
 
-  #send(lane: Lane, nowMs: number): void {
+  #send(state: DestinationState, nowMs: number): void {
     while (!this.#isStopping) {
-      const deliveries = lane.deliveries.take(nowMs);
+      const deliveries = state.deliveries.take(nowMs);
       const [first] = deliveries;
       if (first === undefined) break;
       if (deliveries.length > JOINED_MESSAGES_MAX) throw new Error(`${deliveries.length} messages in one`);
       // A mail is known by its Message-ID: it is repeated as it was, whatever ends in between.
       const isMail = first.kind === "channel" && first.destination.notifier === "email";
-      if (isMail && first.joined === null && deliveries.length > 1) this.#askToJoin(lane, first.destination, deliveries);
-      else this.#begin(lane, deliveries, first.joined);
+      if (isMail && first.joined === null && deliveries.length > 1) this.#askToJoin(state, first.destination, deliveries);
+      else this.#begin(state, deliveries, first.joined);
     }
-    lane.dueAtMs = this.#isStopping ? null : lane.deliveries.nextAtMs(nowMs);
+    state.dueAtMs = this.#isStopping ? null : state.deliveries.nextAtMs(nowMs);
   }
 
-  #askToJoin(lane: Lane, destination: Destination, deliveries: readonly HandedDelivery[]): void {
+  #askToJoin(state: DestinationState, destination: Destination, deliveries: readonly HandedDelivery[]): void {
     const id = ++this.#joinings;
-    lane.joining = { id, deliveries };
+    state.joining = { id, deliveries };
     this.#dependencies.report([{ of: "channel", kind: "joining", id, destination, deliveries: deliveries.map(handedKey) }]);
   }
 
   #join({ id, destination, name }: Extract<DeliveryCommand, { type: "join" }>): void {
-    const lane = this.#lanes.get(destinationKey(destination));
-    const { joining } = lane ?? {};
-    if (lane === undefined || joining?.id !== id) return;
-    lane.joining = undefined;
+    const state = this.#destinations.get(destinationKey(destination));
+    const { joining } = state ?? {};
+    if (state === undefined || joining?.id !== id) return;
+    state.joining = undefined;
     if (this.#isStopping) return;
     if (name !== null) {
-      this.#begin(lane, joining.deliveries, name);
+      this.#begin(state, joining.deliveries, name);
       return;
     }
-    for (const delivery of joining.deliveries.slice(1)) lane.deliveries.put(delivery);
-    this.#begin(lane, joining.deliveries.slice(0, 1), null);
+    for (const delivery of joining.deliveries.slice(1)) state.deliveries.put(delivery);
+    this.#begin(state, joining.deliveries.slice(0, 1), null);
   }
 
-  #begin(lane: Lane, deliveries: readonly HandedDelivery[], name: string | null): void {
+  #begin(state: DestinationState, deliveries: readonly HandedDelivery[], name: string | null): void {
     const [first] = deliveries;
-    if (first !== undefined) background(HOMES[first.kind], this.#attempt(lane, first, deliveries, name));
+    if (first !== undefined) background(HOMES[first.kind], this.#attempt(state, first, deliveries, name));
   }
 
-  async #attempt(lane: Lane, first: HandedDelivery, deliveries: readonly HandedDelivery[], name: string | null): Promise<void> {
+  async #attempt(
+    state: DestinationState,
+    first: HandedDelivery,
+    deliveries: readonly HandedDelivery[],
+    name: string | null,
+  ): Promise<void> {
     const { nowMs, report, wake } = this.#dependencies;
     const sentAtMs = nowMs();
     const outcome = await this.#answered(() => this.#sent(first, deliveries, name));
-    lane.deliveries.done(first.kind === "webhook" && (outcome.kind === "retry" || outcome.kind === "failed"));
+    state.deliveries.done(first.kind === "webhook" && (outcome.kind === "retry" || outcome.kind === "failed"));
     const endedAtMs = nowMs();
-    lane.dueAtMs = lane.deliveries.nextAtMs(endedAtMs);
+    state.dueAtMs = state.deliveries.nextAtMs(endedAtMs);
     report([{ of: first.kind, kind: "attempted", deliveries: deliveries.map(handedKey), sentAtMs, endedAtMs, outcome }]);
     wake();
   }
@@ -243,12 +248,12 @@ export class Notifier {
   }
 }
 
-function laneKey(delivery: HandedDelivery): string {
+function receiverKey(delivery: HandedDelivery): string {
   if (delivery.kind === "channel") return destinationKey(delivery.destination);
-  return delivery.kind === "webhook" ? webhookLane(delivery.webhookId) : `runbooks of ${delivery.tenant}`;
+  return delivery.kind === "webhook" ? webhookReceiver(delivery.webhookId) : `runbooks of ${delivery.tenant}`;
 }
 
-function webhookLane(webhookId: string): string {
+function webhookReceiver(webhookId: string): string {
   return `webhook ${webhookId}`;
 }
 

@@ -57,7 +57,7 @@ export interface BlockSize {
   readonly bytes: number;
 }
 
-/** Place in one lane's log: a byte offset in a segment, always the end of a block or the beginning of the segment. */
+/** Place in one writer's log: a byte offset in a segment, always the end of a block or the beginning of the segment. */
 export interface LogPosition {
   readonly segment: number;
   readonly offset: number;

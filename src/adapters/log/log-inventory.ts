@@ -90,7 +90,7 @@ export class InventoryKeeper {
     this.#tornEnds = tornEnds;
   }
 
-  /** Takes over what was flushed, by path; `placed` are positions of this epoch's lanes from before that flush. One call at a time; rejects with the system's error. */
+  /** Takes over what was flushed, by path; `placed` are positions of this epoch's writers from before that flush. One call at a time; rejects with the system's error. */
   async note(flushed: ReadonlyMap<string, number>, placed: readonly LogPosition[]): Promise<void> {
     const entries = [...flushed].map(([path, bytes]): [string, number] => [basename(path), this.#wholeBytes(path, bytes, placed)]);
     const segments = Object.fromEntries(entries.filter(([, bytes]) => bytes > 0));
@@ -118,7 +118,7 @@ export class InventoryKeeper {
   #wholeBytes(path: string, bytes: number, placed: readonly LogPosition[]): number {
     const segment = parseSegmentName("", basename(path));
     if (segment !== undefined && segment.epoch < this.#epoch) return Math.min(bytes, this.#wholeBytesBefore(basename(path)));
-    const position = segment === undefined ? undefined : placed[segment.lane];
+    const position = segment === undefined ? undefined : placed[segment.writer];
     if (segment === undefined || position === undefined || segment.segment < position.segment) return bytes;
     return segment.segment === position.segment ? Math.min(bytes, position.offset) : 0;
   }

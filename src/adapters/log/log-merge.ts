@@ -1,9 +1,9 @@
 /**
- * Reads the logs of all lanes in order of admission, and says what of them cannot be read.
+ * Reads the logs of all writers in order of admission, and says what of them cannot be read.
  *
  * Blocks of a writer are numbered, and each knows how many rows came before it. So what is missing between two blocks is known in blocks and rows, whether bytes in the middle of a
  * segment were damaged, its end was cut off or a segment is missing. Bytes that are no block are harmless where no number is missing behind them: a write that failed, whose
- * caller was told. At the end of a lane that cannot be distinguished from a write that was cut off by a kill, so there they are a torn end, unless they are known to have been flushed.
+ * caller was told. At the end of a writer that cannot be distinguished from a write that was cut off by a kill, so there they are a torn end, unless they are known to have been flushed.
  */
 import { basename } from "node:path";
 import type { LogFlaw } from "../../core/protocol/data-fault.ts";
@@ -15,23 +15,23 @@ import type { SegmentReader } from "./log-reader.ts";
 import { openSegment } from "./log-reader.ts";
 import type { LogSegment } from "./log-segment.ts";
 
-/** A block with the lane it was read from and the position behind it. */
+/** A block with the writer it was read from and the position behind it. */
 export interface MergedBlock {
   readonly epoch: number;
-  readonly lane: number;
+  readonly writer: number;
   readonly header: StoredBlockHeader;
   readonly payload: Uint8Array;
   readonly end: LogPosition;
 }
 
-/** Returns the name of a lane of an epoch in a map of positions. */
-export function laneKey(epoch: number, lane: number): string {
-  return `${epoch}-${lane}`;
+/** Returns the name of a writer of an epoch in a map of positions. */
+export function writerKey(epoch: number, writer: number): string {
+  return `${epoch}-${writer}`;
 }
 
 /**
- * Yields the blocks of all segments behind the positions in `from` (by `laneKey`; a lane without one from its beginning): epochs one after
- * another, within an epoch by admission, the blocks of one lane in file order, lower lanes first where admissions are equal.
+ * Yields the blocks of all segments behind the positions in `from` (by `writerKey`; a writer without one from its beginning): epochs one after
+ * another, within an epoch by admission, the blocks of one writer in file order, lower writers first where admissions are equal.
  * Returns what could not be read; what lies below the bytes of its segment in `flushed` was no write that a kill cut off. A payload is valid until the next step.
  */
 export function* mergeBlocks(
@@ -44,9 +44,9 @@ export function* mergeBlocks(
   const epochs = [...new Set(segments.map((each) => each.epoch))].sort((a, b) => a - b);
   for (const epoch of epochs) {
     const ofEpoch = segments.filter((each) => each.epoch === epoch);
-    const lanes = [...new Set(ofEpoch.map((each) => each.lane))].sort((a, b) => a - b);
-    yield* mergeLanes(
-      lanes.map((lane) => new LaneReader(segmentsOf(ofEpoch, lane), from.get(laneKey(epoch, lane)), flaws, files).blocks()),
+    const writers = [...new Set(ofEpoch.map((each) => each.writer))].sort((a, b) => a - b);
+    yield* mergeWriters(
+      writers.map((writer) => new WriterReader(segmentsOf(ofEpoch, writer), from.get(writerKey(epoch, writer)), flaws, files).blocks()),
     );
   }
   return flaws.map((flaw) => judged(flaw, flushed));
@@ -58,18 +58,18 @@ function judged(flaw: LogFlaw, flushed: LogInventory | undefined): LogFlaw {
   return flaw.offset < (flushed?.get(basename(flaw.path)) ?? 0) ? { ...flaw, kind: "damaged" } : flaw;
 }
 
-function* mergeLanes(lanes: ReadonlyArray<Generator<MergedBlock, void>>): Generator<MergedBlock, void> {
+function* mergeWriters(writers: ReadonlyArray<Generator<MergedBlock, void>>): Generator<MergedBlock, void> {
   try {
-    const heads = lanes.map((lane) => lane.next().value ?? undefined);
+    const heads = writers.map((writer) => writer.next().value ?? undefined);
     for (;;) {
       const first = earliest(heads);
       const block = heads[first];
       if (block === undefined) return;
       yield block;
-      heads[first] = lanes[first]?.next().value ?? undefined;
+      heads[first] = writers[first]?.next().value ?? undefined;
     }
   } finally {
-    for (const lane of lanes) lane.return();
+    for (const writer of writers) writer.return();
   }
 }
 
@@ -85,8 +85,8 @@ function earliest(heads: ReadonlyArray<MergedBlock | undefined>): number {
   return first;
 }
 
-function segmentsOf(segments: ReadonlyArray<LogSegment>, lane: number): LogSegment[] {
-  return segments.filter((each) => each.lane === lane).sort((a, b) => a.segment - b.segment);
+function segmentsOf(segments: ReadonlyArray<LogSegment>, writer: number): LogSegment[] {
+  return segments.filter((each) => each.writer === writer).sort((a, b) => a.segment - b.segment);
 }
 
 /** Bytes that are no block, until what follows tells what they are. */
@@ -101,8 +101,8 @@ type Expected = BlockPosition | undefined;
 
 const FIRST: BlockPosition = { number: 0, rowsBefore: 0 };
 
-/** One lane of one epoch. */
-class LaneReader {
+/** One writer of one epoch. */
+class WriterReader {
   readonly #segments: readonly LogSegment[];
   readonly #from: LogPosition | undefined;
   readonly #flaws: LogFlaw[];
@@ -132,7 +132,7 @@ class LaneReader {
     this.#flaw("torn", this.#unread, null, null);
   }
 
-  *#read({ path, epoch, lane, segment }: LogSegment, reader: SegmentReader, from: number): Generator<MergedBlock, void> {
+  *#read({ path, epoch, writer, segment }: LogSegment, reader: SegmentReader, from: number): Generator<MergedBlock, void> {
     if (segment === 0 && from === 0) this.#expected = FIRST;
     for (let offset = from; offset < reader.fileBytes; ) {
       const block = reader.blockAt(offset);
@@ -146,7 +146,7 @@ class LaneReader {
       }
       this.#settle({ path, offset, bytes: 0 }, block.header);
       offset = block.endOffset;
-      yield { epoch, lane, header: block.header, payload: block.payload, end: { segment, offset } };
+      yield { epoch, writer, header: block.header, payload: block.payload, end: { segment, offset } };
     }
   }
 

@@ -1,5 +1,5 @@
 /**
- * Reads the blocks of a segment through a window of 1 MiB that grows to the largest block (80 MiB at most), one window for each lane that is merged.
+ * Reads the blocks of a segment through a window of 1 MiB that grows to the largest block (80 MiB at most), one window for each writer that is merged.
  * A block that is short, has a wrong magic, claims too much or fails its checksum is either the torn end of a write that nobody was answered for, or damage: then there are
  * whole blocks behind it. They are looked for at each multiple of 8, the first bytes of a block decide for nearly all of those.
  */

@@ -1,6 +1,6 @@
 /**
- * Segment files are named e<epoch, 10 digits>-<lane, 4 digits>-<segment, 8 digits>.log, so that names sort as (epoch, lane, segment).
- * An epoch is one start of the server, a lane one engine of it; segments of a lane count from 0.
+ * Segment files are named e<epoch, 10 digits>-<writer, 4 digits>-<segment, 8 digits>.log, so that names sort as (epoch, writer, segment).
+ * An epoch is one start of the server, a writer one engine of it; segments of a writer count from 0.
  */
 import { join } from "node:path";
 import type { LogFileSystem } from "./log-file-system.ts";
@@ -12,16 +12,16 @@ const NAME = /^e(\d{10})-(\d{4})-(\d{8})\.log$/;
 export interface LogSegment {
   readonly path: string;
   readonly epoch: number;
-  readonly lane: number;
+  readonly writer: number;
   readonly segment: number;
 }
 
 /** Returns the path of a segment; throws RangeError when a number has more digits than its place in the name. */
-export function segmentPath(directory: string, epoch: number, lane: number, segment: number): string {
-  return join(directory, `e${digits(epoch, 10)}-${digits(lane, 4)}-${digits(segment, 8)}.log`);
+export function segmentPath(directory: string, epoch: number, writer: number, segment: number): string {
+  return join(directory, `e${digits(epoch, 10)}-${digits(writer, 4)}-${digits(segment, 8)}.log`);
 }
 
-/** Lists the segments in the directory by epoch, lane and segment; other files are passed over, a missing directory has none. */
+/** Lists the segments in the directory by epoch, writer and segment; other files are passed over, a missing directory has none. */
 export function listSegments(directory: string, files: LogFileSystem = nodeFileSystem): LogSegment[] {
   const segments: LogSegment[] = [];
   for (const name of namesIn(directory, files).sort()) {
@@ -35,24 +35,28 @@ export function listSegments(directory: string, files: LogFileSystem = nodeFileS
 export function parseSegmentName(directory: string, name: string): LogSegment | undefined {
   const match = NAME.exec(name);
   if (match === null) return undefined;
-  return { path: join(directory, name), epoch: Number(match[1]), lane: Number(match[2]), segment: Number(match[3]) };
+  return { path: join(directory, name), epoch: Number(match[1]), writer: Number(match[2]), segment: Number(match[3]) };
 }
 
-/** Segments that nobody needs any more: every log of epochs before `epoch`, and of that epoch each lane's segments below `belowSegment`, of which a living writer's position is none. */
+/** Segments that nobody needs any more: every log of epochs before `epoch`, and of that epoch each writer's segments below `belowSegment`, of which a living writer's position is none. */
 export interface CoveredSegments {
   readonly epoch: number;
-  readonly lanes: ReadonlyArray<{ readonly lane: number; readonly belowSegment: number }>;
+  readonly writers: ReadonlyArray<{ readonly writer: number; readonly belowSegment: number }>;
 }
 
-/** Segments that are covered, the oldest of each lane first. */
-export function coveredSegments(directory: string, { epoch, lanes }: CoveredSegments, files: LogFileSystem = nodeFileSystem): LogSegment[] {
-  return listSegments(directory, files).filter(isCoveredBy({ epoch, lanes }));
+/** Segments that are covered, the oldest of each writer first. */
+export function coveredSegments(
+  directory: string,
+  { epoch, writers }: CoveredSegments,
+  files: LogFileSystem = nodeFileSystem,
+): LogSegment[] {
+  return listSegments(directory, files).filter(isCoveredBy({ epoch, writers }));
 }
 
 /** Tells of a segment whether it is covered. */
-export function isCoveredBy({ epoch, lanes }: CoveredSegments): (segment: LogSegment) => boolean {
-  const below = new Map(lanes.map(({ lane, belowSegment }) => [lane, belowSegment]));
-  return (each) => each.epoch < epoch || (each.epoch === epoch && each.segment < (below.get(each.lane) ?? 0));
+export function isCoveredBy({ epoch, writers }: CoveredSegments): (segment: LogSegment) => boolean {
+  const below = new Map(writers.map(({ writer, belowSegment }) => [writer, belowSegment]));
+  return (each) => each.epoch < epoch || (each.epoch === epoch && each.segment < (below.get(each.writer) ?? 0));
 }
 
 /** Size of the segments in the directory: their sizes, which blocks on the disk may pass by less than a block each. */

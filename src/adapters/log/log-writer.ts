@@ -15,20 +15,20 @@ const SEGMENT_BYTES = 64 * 1024 * 1024;
 
 const RETRYABLE_CODES = new Set(["ENOSPC", "EDQUOT", "ESHORT", "EAGAIN", "EINTR", "EMFILE", "ENFILE", "ENOMEM"]);
 
-/** Where and how a lane's log is written. */
+/** Where and how a writer's log is written. */
 export interface LogWriterOptions {
   readonly directory: string;
   /** Where each segment is noted before its first block. */
   readonly dataDir: string;
   readonly epoch: number;
-  readonly lane: number;
+  readonly writer: number;
   /** A block that would pass this many bytes goes to a new segment; a block that is larger has one of its own. */
   readonly segmentBytes?: number;
   /** Flush to the disk before `append` returns: what it returned for survives a loss of power, not only a kill of the process. */
   readonly syncEach: boolean;
 }
 
-/** The log of one lane of one epoch; it belongs to one thread. */
+/** The log of one writer of one epoch; it belongs to one thread. */
 export interface LogWriter {
   /** End of the last block, or the beginning of the first segment. */
   readonly position: LogPosition;
@@ -59,13 +59,13 @@ export class LogWriteError extends Error {
 }
 
 /**
- * Creates the directory where it is missing and the first segment: number 0, or the one behind the lane's last where an earlier writer
+ * Creates the directory where it is missing and the first segment: number 0, or the one behind the writer's last where an earlier writer
  * of the epoch (an engine that was restarted) left some. Throws LogWriteError.
  */
 export function openLogWriter(options: LogWriterOptions, files: LogFileSystem = nodeFileSystem): LogWriter {
   try {
     files.mkdirSync(options.directory, { recursive: true });
-    const own = listSegments(options.directory, files).filter((each) => each.epoch === options.epoch && each.lane === options.lane);
+    const own = listSegments(options.directory, files).filter((each) => each.epoch === options.epoch && each.writer === options.writer);
     return new SegmentWriter(options, files, (own.at(-1)?.segment ?? -1) + 1);
   } catch (error) {
     throw error instanceof LogWriteError || error instanceof RangeError
@@ -134,9 +134,9 @@ class SegmentWriter implements LogWriter {
   }
 
   #note(): void {
-    const { directory, epoch, lane, dataDir, syncEach } = this.#options;
+    const { directory, epoch, writer, dataDir, syncEach } = this.#options;
     try {
-      noteSegment(dataDir, segmentPath(directory, epoch, lane, this.#position.segment), syncEach, this.#files);
+      noteSegment(dataDir, segmentPath(directory, epoch, writer, this.#position.segment), syncEach, this.#files);
     } catch (error) {
       throw new LogWriteError("note a segment", errorCode(error), error);
     }
@@ -181,8 +181,8 @@ class SegmentWriter implements LogWriter {
 
   /** Creates the next segment; a number is used once, so that nothing left by a failed attempt is in the way of the next. */
   #create(): number {
-    const { directory, epoch, lane, syncEach } = this.#options;
-    const path = segmentPath(directory, epoch, lane, this.#nextSegment);
+    const { directory, epoch, writer, syncEach } = this.#options;
+    const path = segmentPath(directory, epoch, writer, this.#nextSegment);
     this.#nextSegment += 1;
     let descriptor = -1;
     try {

@@ -188,7 +188,7 @@ export class EngineMemory {
     this.store(CONTROL_BODIES_HEAD, head);
   }
 
-  /** Publishes how far this lane's log is in the rings; read by the other engines' shards. */
+  /** Publishes how far this writer's log is in the rings; read by the other engines' shards. */
   publishPlaced(position: LogPosition): void {
     Atomics.store(this.#wide, CONTROL_PLACED >> 3, BigInt(position.segment) * 0x100000000n + BigInt(position.offset));
   }
@@ -199,11 +199,11 @@ export class EngineMemory {
   }
 }
 
-/** Seeds of an engine's hashes, 64 bits each: two of the lane table from 16 random bytes, new at every start, and two of identities, the data folder's (hex digits). */
-export function hashSeeds(identitySeed: string, lane: Buffer): readonly [bigint, bigint, bigint, bigint] {
+/** Seeds of an engine's hashes, 64 bits each: two of the stream table from 16 random bytes, new at every start, and two of identities, the data folder's (hex digits). */
+export function hashSeeds(identitySeed: string, table: Buffer): readonly [bigint, bigint, bigint, bigint] {
   return [
-    lane.readBigUInt64LE(0),
-    lane.readBigUInt64LE(8),
+    table.readBigUInt64LE(0),
+    table.readBigUInt64LE(8),
     BigInt(`0x${identitySeed.slice(0, 16)}`),
     BigInt(`0x${identitySeed.slice(16, 32)}`),
   ];

@@ -1,4 +1,4 @@
-// Which scope of OpenTelemetry was the first to send a metric of a service: words of the whole process, so that lanes to which two scopes come at once agree.
+// Which scope of OpenTelemetry was the first to send a metric of a service: words of the whole process, so that engines to which two scopes come at once agree.
 // A place has 16 bytes: {key i64, hash of the scope i32, whether the log or the store has it i32}. It is found by its key from its own place on, and stays for good.
 import {
   PROCESS_SCOPE_PLACES,

@@ -1,4 +1,4 @@
-// Single-producer single-consumer ring of frames from lane i to the shard of engine j; it lies in j's memory. 1 MiB: sixteen full frames.
+// Single-producer single-consumer ring of frames from writer i to the shard of engine j; it lies in j's memory. 1 MiB: sixteen full frames.
 // Positions count bytes and wrap at 2^32. A frame never straddles the end: a FRAME_WRAP header fills the rest.
 import { FRAME_ROWS_MAX } from "../../core/config/limits.ts";
 import { CONTROL_INBOX, CONTROL_INBOX_READ, CONTROL_INBOX_STRIDE, INBOX, INBOX_BYTES } from "../../core/layout/memory-map.ts";
@@ -33,7 +33,7 @@ export interface InboxFrame extends FrameHead {
 
 const align8 = (bytes: number) => (bytes + 7) & ~7;
 
-/** The lane's end. */
+/** The writer's end. */
 export class InboxWriter {
   readonly #memory: EngineMemory;
   readonly #ringBytes: number;
@@ -42,11 +42,11 @@ export class InboxWriter {
   readonly #readWord: number;
   #written: number;
 
-  constructor(destination: EngineMemory, lane: number) {
+  constructor(destination: EngineMemory, writer: number) {
     this.#memory = destination;
     this.#ringBytes = destination.rings.inboxBytes;
-    this.#start = INBOX + lane * INBOX_BYTES;
-    this.#writtenWord = CONTROL_INBOX + lane * CONTROL_INBOX_STRIDE;
+    this.#start = INBOX + writer * INBOX_BYTES;
+    this.#writtenWord = CONTROL_INBOX + writer * CONTROL_INBOX_STRIDE;
     this.#readWord = this.#writtenWord + CONTROL_INBOX_READ;
     this.#written = destination.load(this.#writtenWord);
   }
@@ -110,11 +110,11 @@ export class InboxReader {
   #read: number;
   #next: number;
 
-  constructor(own: EngineMemory, lane: number) {
+  constructor(own: EngineMemory, writer: number) {
     this.#memory = own;
     this.#ringBytes = own.rings.inboxBytes;
-    this.#start = INBOX + lane * INBOX_BYTES;
-    this.#writtenWord = CONTROL_INBOX + lane * CONTROL_INBOX_STRIDE;
+    this.#start = INBOX + writer * INBOX_BYTES;
+    this.#writtenWord = CONTROL_INBOX + writer * CONTROL_INBOX_STRIDE;
     this.#readWord = this.#writtenWord + CONTROL_INBOX_READ;
     this.#read = own.load(this.#readWord);
     this.#next = this.#read;

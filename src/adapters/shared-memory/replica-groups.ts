@@ -1,4 +1,4 @@
-// Which replica is taken in each group of series that a pair of Prometheus servers sends: words of the whole process, so that all lanes decide the same.
+// Which replica is taken in each group of series that a pair of Prometheus servers sends: words of the whole process, so that all engines decide the same.
 //
 // A group is one service's instance, which a server scrapes at once; its place holds the replica that is taken and when it was taken last. Whether that replica is
 // silent is judged by its server, of which something is heard far more often than of one group: a group that is scraped once a minute would change hands at

@@ -32,7 +32,7 @@ export function addLaterLog(into: string, from: string, { manifest, untilMs }: L
   checkSeed(into, from);
   const later = laterSegments(from, manifest);
   const sum = { blocks: 0, rows: 0, untilMs: Number.NEGATIVE_INFINITY };
-  for (const segments of later.values()) addLane(into, segments, { untilMs, cut: cutOf(manifest), sum });
+  for (const segments of later.values()) addWriter(into, segments, { untilMs, cut: cutOf(manifest), sum });
   return { blocks: sum.blocks, rows: sum.rows, until: sum.blocks === 0 ? null : formatRfc3339(sum.untilMs) };
 }
 
@@ -50,20 +50,20 @@ function checkSeed(into: string, from: string): void {
     throw new CommandError(`--log: ${from} is the folder of another server: its seed is not the backup's`);
 }
 
-/** By lane, those at the cut and behind it, without a gap. */
+/** By writer, those at the cut and behind it, without a gap. */
 function laterSegments(from: string, { lanes }: BackupManifest): Map<string, LogSegment[]> {
-  const cuts = new Map(lanes.map((lane) => [`${lane.epoch} ${lane.lane}`, lane]));
+  const cuts = new Map(lanes.map((cut) => [`${cut.epoch} ${cut.lane}`, cut]));
   const lastEpoch = Math.max(0, ...lanes.map(({ epoch }) => epoch));
-  const byLane = new Map<string, LogSegment[]>();
+  const byWriter = new Map<string, LogSegment[]>();
   const all = [...listSegments(logDirectory(from)), ...listSegments(archiveDirectory(from))];
   for (const segment of all.sort((a, b) => (basename(a.path) < basename(b.path) ? -1 : 1))) {
-    const key = `${segment.epoch} ${segment.lane}`;
+    const key = `${segment.epoch} ${segment.writer}`;
     const cut = cuts.get(key);
     if (cut === undefined ? segment.epoch < lastEpoch : segment.segment < cut.segment) continue;
-    byLane.set(key, [...(byLane.get(key) ?? []), segment]);
+    byWriter.set(key, [...(byWriter.get(key) ?? []), segment]);
   }
-  for (const [key, segments] of byLane) checkOrder(segments, cuts.get(key)?.segment ?? 0);
-  return byLane;
+  for (const [key, segments] of byWriter) checkOrder(segments, cuts.get(key)?.segment ?? 0);
+  return byWriter;
 }
 
 function checkOrder(segments: readonly LogSegment[], first: number): void {
@@ -77,24 +77,24 @@ function checkOrder(segments: readonly LogSegment[], first: number): void {
   }
 }
 
-interface LaneSum {
+interface WriterSum {
   blocks: number;
   rows: number;
   untilMs: number;
 }
 
 function cutOf({ lanes }: BackupManifest): ReadonlyMap<string, number> {
-  return new Map(lanes.map(({ epoch, lane, segment, bytes }) => [`${epoch} ${lane} ${segment}`, bytes]));
+  return new Map(lanes.map(({ epoch, lane: writer, segment, bytes }) => [`${epoch} ${writer} ${segment}`, bytes]));
 }
 
 /** Ends at the first block that arrived too late, or that cannot be read. */
-function addLane(
+function addWriter(
   into: string,
   segments: readonly LogSegment[],
-  { untilMs, cut, sum }: { untilMs: number; cut: ReadonlyMap<string, number>; sum: LaneSum },
+  { untilMs, cut, sum }: { untilMs: number; cut: ReadonlyMap<string, number>; sum: WriterSum },
 ): void {
-  for (const { path, epoch, lane, segment } of segments) {
-    const from = cut.get(`${epoch} ${lane} ${segment}`) ?? 0;
+  for (const { path, epoch, writer, segment } of segments) {
+    const from = cut.get(`${epoch} ${writer} ${segment}`) ?? 0;
     const end = endOf(path, from, untilMs, sum);
     const target = join(logDirectory(into), basename(path));
     if (end.bytes > 0) {
@@ -105,7 +105,7 @@ function addLane(
   }
 }
 
-function endOf(path: string, from: number, untilMs: number, sum: LaneSum): { bytes: number; isLast: boolean } {
+function endOf(path: string, from: number, untilMs: number, sum: WriterSum): { bytes: number; isLast: boolean } {
   let bytes = from;
   const blocks = readBlocks(path, from);
   for (let step = blocks.next(); ; step = blocks.next()) {

@@ -103,11 +103,11 @@ async function walkStores(backup: string, stores: readonly RestoredStore[]): Pro
 /** The segments are there as far as the cut says; their bytes were compared with their checksums. */
 function checkLog(backup: string, { lanes }: BackupManifest): string[] {
   const bytes = new Map(
-    listSegments(logDirectory(backup)).map(({ path, epoch, lane, segment }) => [`${epoch} ${lane} ${segment}`, statSync(path).size]),
+    listSegments(logDirectory(backup)).map(({ path, epoch, writer, segment }) => [`${epoch} ${writer} ${segment}`, statSync(path).size]),
   );
   return lanes
-    .filter(({ epoch, lane, segment, bytes: cut }) => bytes.get(`${epoch} ${lane} ${segment}`) !== cut)
-    .map(({ epoch, lane, segment }) => `log: start ${epoch}, lane ${lane}, segment ${segment} does not end where the cut was`);
+    .filter(({ epoch, lane: writer, segment, bytes: cut }) => bytes.get(`${epoch} ${writer} ${segment}`) !== cut)
+    .map(({ epoch, lane: writer, segment }) => `log: start ${epoch}, lane ${writer}, segment ${segment} does not end where the cut was`);
 }
 
 function showProblems(input: CommandArguments, backup: string, problems: readonly string[]): number {

@@ -94,7 +94,7 @@ export const NEW_STREAM_TEXT_BYTES = 512;
 export const NEW_SOURCE_TEXT_BYTES = 768;
 
 /**
- * Bodies of the ring that take several units of one lane and are overtaken meanwhile, and bytes of what is kept of them: 0.5 MiB of JSON or OTLP each, 11 MiB and
+ * Bodies of the ring that take several units of one engine and are overtaken meanwhile, and bytes of what is kept of them: 0.5 MiB of JSON or OTLP each, 11 MiB and
  * the index of its series of remote-write, if the sender means harm. A tenant has half of both at most; beyond, the rest of a body is refused with 503.
  */
 export const BODIES_ASIDE_MAX = 64;

@@ -56,13 +56,13 @@ export const HISTOGRAMS_PER_BODY_MAX = 10_000;
 export const WORK_ROWS_MAX = 20_000;
 /** Body bytes an engine takes in one wake-up before it turns to its other roles. */
 export const WORK_BODY_BYTES_MAX = 512 * 1024;
-/** Refs that a lane takes from the process's counter at a time: one atomic operation for so many new streams. */
+/** Refs that an ingest takes from the process's counter at a time: one atomic operation for so many new streams. */
 export const REFS_AHEAD = 4_096;
-/** New streams that a lane counts for a tenant ahead of defining them; what a unit does not use is given back at its end. */
+/** New streams that an ingest counts for a tenant ahead of defining them; what a unit does not use is given back at its end. */
 export const NEW_STREAMS_AHEAD_MAX = 4_096;
 /** Bodies larger than this go through the one place for large bodies; the small ring stays hot in cache. */
 export const SMALL_BODY_BYTES_MAX = 512 * 1024;
-/** Rows of one frame in a ring lane -> shard: 4,000 x 16 B = 64 KB, so sixteen fit. */
+/** Rows of one frame in a ring ingest -> shard: 4,000 x 16 B = 64 KB, so sixteen fit. */
 export const FRAME_ROWS_MAX = 4_000;
 /** Bodies one engine may have waiting: the front answers 503 beyond. 2 MiB of single records of 300 B are 6,000. */
 export const BODIES_WAITING_MAX = 6_000;
@@ -82,7 +82,7 @@ export const BLOCK_BYTES = 16 * 4096 - 24;
 export const CHECKPOINT_ROUND_LOG_BYTES = 256 * 1024 * 1024;
 /**
  * Bytes of log, rows counted unpacked (16 B), for each byte of checkpoints: half of what is logged at most is written again. A round then takes at most
- * 256 MiB + 2 x the state, and so much log is kept, before packing, with one segment of each lane: 0.9 GB at 1,000,000 streams of 310 B, or 55 million rows, of
+ * 256 MiB + 2 x the state, and so much log is kept, before packing, with one segment of each ingest: 0.9 GB at 1,000,000 streams of 310 B, or 55 million rows, of
  * which a start applies half on average. At 4 the start of 1,000,000 streams after kill -9 took twice as long; at 1 little would be gained from the log.
  */
 export const CHECKPOINT_LOG_SHARE = 2;

@@ -11,7 +11,7 @@ export const SENT_RUN_SAMPLES_MAX = 32;
 export const METRIC_METADATA_MAX = 50_000;
 /** Metrics of services whose first scope of OpenTelemetry is kept, over all tenants: 16 B in the process and 100 B in the store. 1,000 services of 100 metrics each. */
 export const METRIC_SCOPES_MAX = 100_000;
-/** Scopes of metrics that a lane remembers, 200 B each; another is looked up, 2 us. */
+/** Scopes of metrics that an ingest remembers, 200 B each; another is looked up, 2 us. */
 export const SCOPES_REMEMBERED_MAX = 8_192;
 /** Characters of a metric's help and unit; what is longer is cut. */
 export const METADATA_HELP_CHARACTERS_MAX = 1024;

@@ -36,7 +36,7 @@ export const ENDS_HANDED_PER_DESTINATION_MAX = 500;
 export const DELIVERIES_HANDED_PER_STEP = 200;
 export const REPORTS_PER_COMMIT = 500;
 /** Destinations that the notifier keeps a rate of; those that have been idle go first. */
-export const LANES_MAX = 20_000;
+export const TRACKED_DESTINATIONS_MAX = 20_000;
 /** Waits before a notifier that ended is started again, doubled from the first to the last. */
 export const NOTIFIER_RESTART_MS = SECOND_MS;
 export const NOTIFIER_RESTART_MS_MAX = 60 * SECOND_MS;
@@ -51,7 +51,7 @@ export const NOTIFIER_PULSES_MISSED_MAX = 5;
 export const NOTIFIER_START_PULSES_MAX = 12;
 /** Longest that a stop waits for the notifier, which waits 3 s for answers: then its thread is ended wherever it is. */
 export const NOTIFIER_STOP_MS_MAX = 10 * SECOND_MS;
-/** Longest attempt, twice as long as any whose receiver answers or whose timeouts (10 and 20 s) end it: its outcome is unknown then, and its lane goes on. */
+/** Longest attempt, twice as long as any whose receiver answers or whose timeouts (10 and 20 s) end it: its outcome is unknown then, and its queue goes on. */
 export const ATTEMPT_MS_MAX = 60 * SECOND_MS;
 /** Time for which a failed message is reported in the status. */
 export const EXHAUSTED_REPORTED_MS = HOUR_MS;

@@ -42,7 +42,7 @@ export const EVENT_FLAG_ACCEPTED = 128; // of a closing: the values stay so, and
 export const EVENT_FLAG_LASTING = 256; // of an update: values have stayed beyond the bar, on one side, for as long as a hold may last
 export const EVENT_FLAG_RESET = 64; // first delta after a counter reset: covers an unknown part of its interval
 
-// Reject entries of the lane kernel in the REJECTS area.
+// Reject entries of the ingest kernel in the REJECTS area.
 export const REJECT_BYTES = 32;
 export const REJECT_CODE = 0; // u32
 export const REJECT_LABELS = 4; // u32, address of the series' label span

@@ -4,7 +4,7 @@
 export const STATUS_OK = 0;
 /** The body is at its end. */
 export const STATUS_DONE = 1;
-/** A series is not in the lane table: resolve or skip it, then step again. */
+/** A series is not in the ingest table: resolve or skip it, then step again. */
 export const STATUS_UNKNOWN_STREAM = 2;
 /** No more rows may be staged: commit what is staged, then go on. */
 export const STATUS_ROWS_FULL = 3;
@@ -12,7 +12,7 @@ export const STATUS_ROWS_FULL = 3;
 export const STATUS_REJECTS_FULL = 4;
 /** A series has samples but no labels (or too many bytes of scattered ones): skip it, then step again. */
 export const STATUS_BAD_LABELS = 5;
-/** The lane table has no room: clear it and insert again; streams are then looked up anew. */
+/** The ingest table has no room: clear it and insert again; streams are then looked up anew. */
 export const STATUS_TABLE_FULL = 6;
 /** A JSON record is not in the form that the kernel reads: decode its bytes, then step again. */
 export const STATUS_ODD_RECORD = 7;

@@ -1,10 +1,10 @@
 // Where things lie in one engine's WebAssembly memory (4 GiB, initial = maximum, so views never move and untouched pages cost nothing).
 // This file is read by both compilers (TypeScript and AssemblyScript): it holds only integer constants below 2^31. Units are bytes.
 //
-//   0 .. 1 MiB       static data of the kernel              64 .. 128 MiB   inbox: rings engine i -> this engine, one per lane
+//   0 .. 1 MiB       static data of the kernel              64 .. 128 MiB   inbox: rings engine i -> this engine, one per ingest
 //   1 MiB            control words, counters, tables        128 .. 208 MiB  one large body (64 MiB + padding)
 //   2 .. 8 MiB       scratch, events, rejects, descriptors  208 .. 288 MiB  decompressed body (64 MiB + padding)
-//   8 .. 12 MiB      small bodies; definitions of a unit    288 .. 448 MiB  lane table (entries, index, label texts)
+//   8 .. 12 MiB      small bodies; definitions of a unit    288 .. 448 MiB  ingest table (entries, index, label texts)
 //   16 .. 32 MiB     ring to coordinator; packed rows       448 .. 608 MiB  shard table (arena)
 //   32 .. 64 MiB     staging of rows per destination        608 .. 864 MiB  ref -> slot map; then identities, chunks, stream records
 
@@ -36,14 +36,14 @@ export const DESCRIPTORS = 0x600000;
 export const DESCRIPTOR_BYTES = 64;
 export const DESCRIPTOR_COUNT = 8192;
 
-/** Tenant's part of the identities that the lane kernel writes: `["name",` as JSON, in UTF-8. */
+/** Tenant's part of the identities that the ingest kernel writes: `["name",` as JSON, in UTF-8. */
 export const TENANT_HEAD = 0x680000;
 export const TENANT_HEAD_BYTES = 0x4000;
 /** Outcomes of definitions in the shard kernel: entries of BINDING_BYTES. */
 export const BINDINGS = 0x690000;
 export const BINDINGS_BYTES = 0xe0000;
 
-/** The OTLP number point at which the lane kernel's walk stopped. u32 each: where the point and its parts lie in the body, whether it is a counter's. */
+/** The OTLP number point at which the ingest kernel's walk stopped. u32 each: where the point and its parts lie in the body, whether it is a counter's. */
 export const OTLP_POINT = 0x684000;
 export const OTLP_POINT_BYTES = 4;
 export const OTLP_POINT_RESOURCE = 8;
@@ -83,12 +83,12 @@ export const SMALL_DECOMPRESSED = 0x11000040;
 export const SMALL_DECOMPRESSED_BYTES = 0xffff80;
 export const LANE_TABLE = 0x12000000;
 export const LANE_TABLE_BYTES = 0x8000000;
-/** By entry of the lane table: where its label bytes lie among the texts, u32, in words of 8 bytes, plus one; 0 = they are not kept. */
+/** By entry of the ingest table: where its label bytes lie among the texts, u32, in words of 8 bytes, plus one; 0 = they are not kept. */
 export const LANE_TEXT_OF = 0x1a000000;
 export const LANE_TEXTS = 0x1a800000;
 export const LANE_TEXTS_BYTES = 0x1800000;
 /**
- * Where the lane table will be, while logs are read: what is known of the refs in them (core/layout/replayed-refs.ts). Rows of higher refs, of which there are
+ * Where the ingest table will be, while logs are read: what is known of the refs in them (core/layout/replayed-refs.ts). Rows of higher refs, of which there are
  * none until 16 million streams have been defined in one run, are looked up one by one.
  */
 export const REPLAYED_REFS = 0x12000000; // LANE_TABLE
@@ -114,7 +114,7 @@ export const WAITING_STATES = 0x24460000;
 /** Samples of histogram buckets that their families have not seen yet (core/layout/bucket-sample.ts). */
 export const BUCKET_SAMPLES = 0x24500000;
 export const BUCKET_SAMPLES_BYTES = 0x20000;
-/** Spans of the OTLP body at hand as the lane kernel's walk read them, SPAN_ROW_BYTES each (core/layout/span-row.ts): what a step fills stays in the processor's cache. */
+/** Spans of the OTLP body at hand as the ingest kernel's walk read them, SPAN_ROW_BYTES each (core/layout/span-row.ts): what a step fills stays in the processor's cache. */
 export const SPAN_ROWS = 0x24600000;
 export const SPAN_ROWS_MAX = 512;
 /** Their attributes, a word each: the number of a text, or NO_SPAN_TEXT with address and bytes behind it. */
@@ -130,7 +130,7 @@ export const SPAN_TEXT_AREA_BYTES = 0x200000;
 /** By text: the numbers of the attributes that the last span of that name had. */
 export const SPAN_TEXT_GUESSES = 0x24a00000;
 export const SPAN_TEXT_GUESSES_EACH = 8;
-/** Where a walk of the lane kernel stands, while other bodies are walked. */
+/** Where a walk of the ingest kernel stands, while other bodies are walked. */
 export const KEPT_WALK = 0x24a80000;
 export const RETAINED_WALK_BYTES = 256;
 /** The body at hand of those from the ring that may take several units: its bytes can be brought back to where they were. 512 KiB and padding. */
@@ -140,7 +140,7 @@ export const SERIES_KINDS = 0x24e00000;
 export const SERIES_KINDS_MAX = 32768;
 /** By partition, while logs are read: whether its checkpoint covers the block at hand, a byte each. */
 export const REPLAYED_COVERAGE = 0x24e80000;
-/** By source of the lane table: u64, twice the number of the body that was decided on and 1 when its samples are taken. */
+/** By source of the ingest table: u64, twice the number of the body that was decided on and 1 when its samples are taken. */
 export const REPLICA_DECISIONS = 0x24f00000;
 export const REPLICA_SOURCES_MAX = 65536;
 /** Symbols of the remote-write 2.0 body at hand, 32 bytes each (592 .. 608 MiB). A body of 10,000 series has some 30,000. */
@@ -177,7 +177,7 @@ export const CONTROL_COORDINATOR_FRAMES_AWAITED = 256;
 export const CONTROL_COORDINATOR_ROOM_AWAITED = 512;
 /** Where the last prompt frame ended in the ring, as CONTROL_COORDINATOR_WRITTEN was then. */
 export const CONTROL_COORDINATOR_PROMPT_WRITTEN = 576;
-/** Position words of the ring from lane i into this engine: base + i * stride, then the read word one line further. */
+/** Position words of the ring from ingest i into this engine: base + i * stride, then the read word one line further. */
 export const CONTROL_INBOX = 4096;
 export const CONTROL_INBOX_STRIDE = 128;
 export const CONTROL_INBOX_READ = 64;
@@ -187,7 +187,7 @@ export const CONTROL_PLACED = 320;
 
 /** Counts up before and after entries are taken out of the shard's look-up table: odd while that goes on. */
 export const CONTROL_TABLE_EDITS = 448;
-/** Bits of the shard's look-up table, published by the engine for the lanes of the others. */
+/** Bits of the shard's look-up table, published by the engine for the others. */
 export const CONTROL_TABLE_BITS = 384;
 
 // Process-wide words (their own small SharedArrayBuffer, byte offsets).
@@ -197,7 +197,7 @@ export const PROCESS_NEXT_REF = 0;
 export const PROCESS_WATCHDOG_PAIRS = 4;
 /** Number of pairs within the shares of their tenants, among these. */
 export const PROCESS_PAIRS_WITHIN_SHARES = 8;
-/** Streams of tenant i: base + i * 4; counted when a lane defines one that its shard does not hold. */
+/** Streams of tenant i: base + i * 4; counted when an ingest defines one that its shard does not hold. */
 export const PROCESS_TENANT_STREAMS = 64;
 export const TENANTS_MAX = 10000;
 /** Groups of series of which one replica is taken: buckets of eight, 16 bytes each (adapters/shared-memory/replica-groups.ts). 65,536 groups, 1 MiB. */
@@ -214,10 +214,10 @@ export const PROCESS_SCOPE_PLACES = PROCESS_TENANT_SCOPES + TENANTS_MAX * 4;
 export const SCOPE_PLACES = 262144;
 export const PROCESS_LENGTH_BYTES = PROCESS_SCOPE_PLACES + SCOPE_PLACES * 16;
 
-/** Series of the remote-write body at hand, as the lane kernel's first pass found them (12 .. 16 MiB). */
+/** Series of the remote-write body at hand, as the ingest kernel's first pass found them (12 .. 16 MiB). */
 export const SERIES_INDEX = 0xc00000;
 export const SERIES_INDEX_BYTES = 0x400000;
 
-/** Records of the JSON body at hand, as the lane kernel's scan found them (5 .. 6 MiB). */
+/** Records of the JSON body at hand, as the ingest kernel's scan found them (5 .. 6 MiB). */
 export const RECORD_INDEX = 0x500000;
 export const RECORD_INDEX_BYTES = 0x100000;

@@ -1,4 +1,4 @@
-// What TypeScript teaches the lane kernel while logs are read: an entry for each stream ref of the epoch at hand (REPLAYED_REFS), and for each partition
+// What TypeScript teaches the ingest kernel while logs are read: an entry for each stream ref of the epoch at hand (REPLAYED_REFS), and for each partition
 // whether its checkpoint covers the block at hand (REPLAYED_COVERAGE, a byte each). Read by both compilers: integer constants only.
 
 export const REPLAYED_REF_BYTES = 8;

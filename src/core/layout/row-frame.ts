@@ -1,4 +1,4 @@
-// Rows, the frames that carry them from a lane to a shard, and the sections of a log block. Read by both compilers: integer constants only.
+// Rows, the frames that carry them from an ingest to a shard, and the sections of a log block. Read by both compilers: integer constants only.
 
 /** {ref u32, milliseconds after the frame's base u32, value f64}. The same bytes stand in the staging area, the ring and the log. */
 export const ROW_BYTES = 16;
@@ -27,7 +27,7 @@ export const WIDTH_MARKER_HIGH = 0x7ffe;
  */
 export const RESTART_MARKER_HIGH = 0x7fff;
 
-/** Frame in a ring lane -> shard: header, then the payload, padded to 8 bytes. */
+/** Frame in a ring ingest -> shard: header, then the payload, padded to 8 bytes. */
 export const FRAME_HEADER_BYTES = 32;
 export const FRAME_BYTES = 0; // u32, header and payload, without padding
 export const FRAME_KIND = 4; // u32, SECTION_* or FRAME_WRAP, with FRAME_LAST
@@ -78,7 +78,7 @@ export const DEFINE_FLAGS = 8;
 export const DEFINE_TENANT = 12;
 export const DEFINE_HASH = 16; // u128
 export const DEFINE_IDENTITY_BYTES = 32;
-/** In DEFINE_FLAGS, above the stream's own flags: the lane has counted the stream as a new one of its tenant. */
+/** In DEFINE_FLAGS, above the stream's own flags: the ingest has counted the stream as a new one of its tenant. */
 export const DEFINE_COUNTED = 65536;
 /** In DEFINE_FLAGS: the stream's own flags, and bits 17..19, SR_SERVICE_LABEL. */
 export const DEFINE_STREAM_FLAGS = 65535;

@@ -1,4 +1,4 @@
-// One span of a body as the lane kernel's walk hands it to TypeScript. Read by both compilers: integer constants only. Offsets are bytes; u32 unless said otherwise.
+// One span of a body as the ingest kernel's walk hands it to TypeScript. Read by both compilers: integer constants only. Offsets are bytes; u32 unless said otherwise.
 // Addresses are those of the body, which does not change while its rows are read.
 
 export const SPAN_ROW_BYTES = 128;

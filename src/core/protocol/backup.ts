@@ -34,13 +34,13 @@ export interface BackupFile {
   readonly sha256: string;
 }
 
-/** End of one lane's log in a backup: everything up to the end of its last block. */
-export interface BackupLane {
+/** End of one writer's log in a backup: everything up to the end of its last block. */
+export interface BackupLog {
   readonly epoch: number;
   readonly lane: number;
   readonly segment: number;
   readonly bytes: number;
-  /** Admission number of the last block; 0 where the lane has none. */
+  /** Admission number of the last block; 0 where the writer has none. */
   readonly admission: number;
 }
 
@@ -52,7 +52,7 @@ export interface BackupManifest {
   readonly cut_at: string;
   /** Highest admission number inside. */
   readonly cut_admission: number;
-  readonly lanes: readonly BackupLane[];
+  readonly lanes: readonly BackupLog[];
   readonly files: readonly BackupFile[];
   /** Bytes of all files, and of those that were linked from the backup before. */
   readonly bytes: number;

@@ -15,10 +15,10 @@ export const FRAME_BLOCK = 4;
  */
 export const FRAME_CHECKPOINT = 5;
 /**
- * JSON LaneMarkFrame: every record and dead letter logged up to there has been sent before this frame, and the frame has the events that were accepted
- * behind the lane's mark before.
+ * JSON LogMarkFrame: every record and dead letter logged up to there has been sent before this frame, and the frame has the events that were accepted
+ * behind the writer's mark before.
  */
-export const FRAME_LANE_MARK = 6;
+export const FRAME_LOG_MARK = 6;
 /** {partition u32, generation u32, part u32} and a part of a partition's state. It counts once its checkpoint frame has come. */
 export const FRAME_CHECKPOINT_PART = 7;
 export const CHECKPOINT_PART_HEADER_BYTES = 12;
@@ -107,7 +107,7 @@ export interface LogPosition {
   readonly offset: number;
 }
 
-export interface LaneMark extends LogPosition {
+export interface LogMark extends LogPosition {
   readonly epoch: number;
   readonly lane: number;
 }
@@ -120,8 +120,8 @@ export interface TenantUsage {
 }
 
 /** A mark on its way to the coordinator, which stores both or neither. */
-export interface LaneMarkFrame {
-  readonly mark: LaneMark;
+export interface LogMarkFrame {
+  readonly mark: LogMark;
   readonly usage: readonly TenantUsage[];
 }
 
@@ -129,8 +129,8 @@ export interface LaneMarkFrame {
 export interface CheckpointHeader {
   readonly partition: number;
   readonly epoch: number;
-  /** Per lane of that epoch: everything up to here is in the state. Epochs before are covered whole. */
-  readonly vector: readonly LaneMark[];
+  /** Per writer of that epoch: everything up to here is in the state. Epochs before are covered whole. */
+  readonly vector: readonly LogMark[];
   /** The number that the partition's next block will take; stored blocks from it on are void. */
   readonly nextBlock: number;
   readonly streams: number;

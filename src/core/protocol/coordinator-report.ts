@@ -1,6 +1,6 @@
 // What the coordinator's thread sends main.
 import type { AccessChange } from "./access.ts";
-import type { LaneMark, MetricMetadataEnvelope, MetricScopeEnvelope } from "./coordinator-frame.ts";
+import type { LogMark, MetricMetadataEnvelope, MetricScopeEnvelope } from "./coordinator-frame.ts";
 import type { SettingsUpdate, StoredCheckpoint } from "./engine-control.ts";
 import type { CoordinatorMessage, StreamChunks, StreamEvents } from "./query.ts";
 
@@ -8,7 +8,7 @@ import type { CoordinatorMessage, StreamChunks, StreamEvents } from "./query.ts"
 export interface LoadedState {
   readonly type: "loaded";
   readonly checkpoints: readonly StoredCheckpoint[];
-  readonly laneMarks: readonly LaneMark[];
+  readonly logMarks: readonly LogMark[];
   readonly metadata: readonly MetricMetadataEnvelope[];
   readonly metricScopes: readonly MetricScopeEnvelope[];
   readonly access: readonly AccessChange[];

@@ -54,9 +54,9 @@ export interface PendingChunksQuery {
   readonly streamId: Uint8Array;
 }
 
-/** Has the engine send its lane's mark now, with the accepted events that it has counted; the answer comes once that is in the ring. */
-export interface LaneMarkQuery {
-  readonly type: "lane-mark";
+/** Has the engine send its mark now, with the accepted events that it has counted; the answer comes once that is in the ring. */
+export interface LogMarkQuery {
+  readonly type: "log-mark";
   readonly id: number;
 }
 
@@ -123,7 +123,7 @@ export type EngineQuery =
   | CoverageQuery
   | WatchdogQuery
   | ServiceHistoryQuery
-  | LaneMarkQuery
+  | LogMarkQuery
   | SharesQuery;
 
 /** A part of a stored partition's state, as it was wanted. */
@@ -138,7 +138,7 @@ export interface ReturnedStreams {
   readonly entries: Uint8Array;
 }
 
-/** Types, units and helps of metrics that have been stored, of whichever lane: to every engine. */
+/** Types, units and helps of metrics that have been stored, of whichever engine: to every engine. */
 export interface StoredMetadata {
   readonly type: "metric-metadata";
   readonly metadata: readonly MetricMetadataEnvelope[];
@@ -216,7 +216,7 @@ export interface Deployment {
   readonly atMs: number;
 }
 
-/** Deployments that have been stored, of whichever lane: to every engine. */
+/** Deployments that have been stored, of whichever engine: to every engine. */
 export interface StoredDeployments {
   readonly type: "deployments";
   readonly deployments: readonly Deployment[];
@@ -302,8 +302,8 @@ export interface PendingChunksAnswer {
   readonly chunks: readonly Uint8Array[];
 }
 
-export interface LaneMarkAnswer {
-  readonly type: "lane-mark";
+export interface LogMarkAnswer {
+  readonly type: "log-mark";
   readonly id: number;
 }
 
@@ -407,7 +407,7 @@ export type EngineAnswer =
   | EvidenceAnswer
   | CoverageAnswer
   | WatchdogAnswer
-  | LaneMarkAnswer
+  | LogMarkAnswer
   | SharesAnswer;
 
 /** Asks for a part of a stored partition's state: parts are numbered from 0, the last has the number that the header names. */

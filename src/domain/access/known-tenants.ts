@@ -1,4 +1,4 @@
-// Tenants as main tells an engine of them. Main reports a tenant before it publishes the first body: what a body, or a message of another lane, names has come,
+// Tenants as main tells an engine of them. Main reports a tenant before it publishes the first body: what a body, or a message of another ingest, names has come,
 // even where it has not been taken yet.
 import { TenantDirectory } from "./tenant-directory.ts";
 

@@ -1,4 +1,4 @@
-// Accepted events by tenant and month: what a lane counts, what stands in a block of the log, and what goes to the coordinator with a lane's mark.
+// Accepted events by tenant and month: what an ingest counts, what stands in a block of the log, and what goes to the coordinator with a log mark.
 //
 // As bytes: per tenant and month {tenant text, month varint, then a varint for each of RECORD_TYPES}.
 import { RECORD_TYPES, type RecordType } from "../../core/layout/counters.ts";

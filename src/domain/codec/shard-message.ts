@@ -1,4 +1,4 @@
-// What a lane sends to a shard besides rows: messages of a kind that a handler of the shard takes. They are logged with their unit and come to the shard
+// What an ingest sends to a shard besides rows: messages of a kind that a handler of the shard takes. They are logged with their unit and come to the shard
 // behind the unit's rows; a start replays them as it replays rows.
 // A section, in the log and in the rings between engines, is a list of {partition u32, bytes u32, payload padded to 8}; its kind is that of its messages.
 import type { ByteSink } from "./byte-sink.ts";

@@ -1,4 +1,4 @@
-// A point on its way from a lane to the shard that owns it: {bytes of the identity varint, the identity of its base name, the point}.
+// A point on its way from an ingest to the shard that owns it: {bytes of the identity varint, the identity of its base name, the point}.
 import { ByteReader } from "../codec/byte-reader.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
 import type { Distribution } from "./distribution.ts";

@@ -1,5 +1,5 @@
 // How destinations fare: when each took something last, and since when it has taken nothing, which counts from the start of the server on.
-import { CHANNEL_FAILING_MS, EXHAUSTED_REPORTED_MS, LANES_MAX } from "../../core/config/notification-limits.ts";
+import { CHANNEL_FAILING_MS, EXHAUSTED_REPORTED_MS, TRACKED_DESTINATIONS_MAX } from "../../core/config/notification-limits.ts";
 import { channelText } from "./channel.ts";
 import { type Destination, destinationKey } from "./destinations.ts";
 
@@ -38,7 +38,7 @@ export class ChannelHealth {
     this.#states.delete(key);
     const state = { tenant, channel: channelOf(destination), lastSuccessMs, failingSinceMs, lastAttemptMs: atMs, error };
     this.#states.set(key, { ...state, destination });
-    if (this.#states.size <= LANES_MAX) return undefined;
+    if (this.#states.size <= TRACKED_DESTINATIONS_MAX) return undefined;
     for (const [oldest, forgotten] of this.#states) {
       this.#states.delete(oldest);
       return forgotten;

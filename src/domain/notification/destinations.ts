@@ -40,7 +40,7 @@ export interface Resolution {
   readonly fallback: boolean;
 }
 
-/** One text for each destination: the lane of its messages. */
+/** One text for each destination: the queue of its messages. */
 export function destinationKey({ notifier, tenant, target }: Destination): string {
   return JSON.stringify([notifier, tenant, target]);
 }

@@ -1,4 +1,4 @@
-// Points of ExportMetricsServiceRequest in protobuf. The lane's kernel stages the number points of usual bodies; here are histograms and summaries, the
+// Points of ExportMetricsServiceRequest in protobuf. The ingest's kernel stages the number points of usual bodies; here are histograms and summaries, the
 // number points that it hands over one by one, and bodies that it does not read.
 // Fields: opentelemetry/proto/metrics/v1/metrics.proto.
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";

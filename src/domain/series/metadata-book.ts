@@ -1,4 +1,4 @@
-// Metadata of metrics as one engine knows them: what its own lane is told, and what the coordinator reports all lanes once it is stored. They decide
+// Metadata of metrics as one engine knows them: what its own ingest is told, and what the coordinator reports all engines once it is stored. They decide
 // whether series count where the suffix of their name says otherwise. A metric has the type that was told of it first; of a sender that contradicts it the type is
 // kept apart (sender-types.ts), and counts for that sender's series.
 import { METADATA_TYPE_HOLD_MS, METRIC_METADATA_MAX } from "../../core/config/metric-limits.ts";

@@ -1,4 +1,4 @@
-// A lane's message on spans of some traces, for the shard that joins callers and callees. About 18 bytes a span without parent, 27 with one:
+// An ingest's message on spans of some traces, for the shard that joins callers and callees. About 18 bytes a span without parent, 27 with one:
 //
 //   kind u8 = 4, first minute varint, then for each span
 //   {service varint: 0 = a new one, whose tenant, environment and service follow as texts, else its number in this message from 1 on; flags u8; key, high u32,

@@ -2,7 +2,7 @@
 // What a sandbox says of itself: its walls, and counts since its start.
 
 import type { AttemptOutcome } from "../delivery/delivery.ts";
-import type { WaitingDelivery } from "../delivery/delivery-lane.ts";
+import type { WaitingDelivery } from "../delivery/destination-queue.ts";
 import type { AlertMessage } from "../notification/alert-message.ts";
 import type { Destination } from "../notification/destinations.ts";
 import type { Transform, TransformOutcome } from "./transform.ts";

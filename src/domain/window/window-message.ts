@@ -1,4 +1,4 @@
-// A lane's message on items of one service, spans or logs, for the shard that counts them in windows. About 14 bytes an item:
+// An ingest's message on items of one service, spans or logs, for the shard that counts them in windows. About 14 bytes an item:
 //
 //   kind u8 = 1, tenant text, environment text, service text, first window varint, then for each item
 //   {name varint: 0 = a new one, which follows as text, else its number in this message from 1 on; flags u8; zigzag of window - first window varint;
@@ -134,7 +134,7 @@ export class WindowMessageWriter {
 const WRITERS_RETAINED_MAX = 512;
 const WRITER_BYTES_MAX = 16 * 1024;
 
-/** Writers of the messages that one lane has begun: a service that is new costs none of its own. */
+/** Writers of the messages that one ingest has begun: a service that is new costs none of its own. */
 export class WindowMessageWriters {
   readonly #spare: WindowMessageWriter[] = [];
 

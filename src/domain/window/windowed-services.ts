@@ -26,7 +26,7 @@ const PIECE_CELLS = 2;
 const PIECE_IDS = 3;
 const PIECE_WAITING = 5;
 const ID_BYTES = 8;
-/** Blocks of several lanes are replayed in the order of their last bodies: a message may be so much older than the one before. */
+/** Blocks of several engines are replayed in the order of their last bodies: a message may be so much older than the one before. */
 const REPLAY_SLACK_MS = 2_000;
 /** A closing so long ago was missed because the server was down: it says nothing of the latency. */
 const MISSED_MS = 60_000;

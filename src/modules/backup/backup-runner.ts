@@ -205,9 +205,9 @@ export class BackupRunner {
   }
 }
 
-/** A segment behind which its lane went on is in the backup as a whole. */
+/** A segment behind which its writer went on is in the backup as a whole. */
 function copiedSegments({ files, lanes }: BackupManifest): (segment: LogSegment) => boolean {
   const copied = new Set(files.map(({ path }) => basename(path)));
-  const open = new Set(lanes.map(({ epoch, lane, segment }) => `${epoch} ${lane} ${segment}`));
-  return ({ path, epoch, lane, segment }) => copied.has(basename(path)) && !open.has(`${epoch} ${lane} ${segment}`);
+  const open = new Set(lanes.map(({ epoch, lane: writer, segment }) => `${epoch} ${writer} ${segment}`));
+  return ({ path, epoch, writer, segment }) => copied.has(basename(path)) && !open.has(`${epoch} ${writer} ${segment}`);
 }

@@ -49,21 +49,24 @@ export class DeliveryForm<R> {
   };
 }
 
-/** Where a delivery waits that is not done with: its lane, and whether it leaves before others. */
+/** Where a delivery waits that is not done with: its receiver, and whether it leaves before others. */
 export interface OutboxEntry {
-  readonly lane: string;
+  readonly receiver: string;
   readonly isUrgent: boolean;
 }
 
-export function encodeEntry({ lane, isUrgent }: OutboxEntry): Uint8Array {
-  return storedMessage(VERSION, ENTRY.encode({ lane: storedText(lane), urgent: isUrgent }).finish());
+export function encodeEntry({ receiver, isUrgent }: OutboxEntry): Uint8Array {
+  return storedMessage(VERSION, ENTRY.encode({ lane: storedText(receiver), urgent: isUrgent }).finish());
 }
 
 /** `ofJson` reads a row of version 1. */
 export function decodeEntry(bytes: Uint8Array, ofJson: (bytes: Uint8Array) => OutboxEntry): OutboxEntry {
   if (bytes[0] === VERSION_JSON) return ofJson(bytes);
   checkRowVersion("outbox", bytes, VERSION);
-  return readStoredMessage(ENTRY, bytes, "a stored place of the outbox is damaged", ({ lane, urgent }) => ({ lane, isUrgent: urgent }));
+  return readStoredMessage(ENTRY, bytes, "a stored place of the outbox is damaged", ({ lane: receiver, urgent }) => ({
+    receiver,
+    isUrgent: urgent,
+  }));
 }
 
 /** A text that may be absent, as a message has it. */

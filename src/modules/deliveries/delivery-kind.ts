@@ -31,10 +31,10 @@ export interface DeliveryKind {
   connected?(): void;
   /** It has ended: what it had in its hands waits again, or is reported as lost where it was stored first. */
   disconnected?(): void;
-  /** Deliveries of one lane in the notifier's hands at most. */
+  /** Deliveries to one receiver in the notifier's hands at most. */
   handedMost(isUrgent: boolean): number;
-  /** Whether what waits in a lane may leave now. */
-  mayLeave(lane: string): boolean;
+  /** Whether what waits for a receiver may leave now. */
+  mayLeave(receiver: string): boolean;
   /** What leaves for a row, all parts of its mail in their order; empty where it is gone. */
   leaving(key: string): readonly LeavingDelivery[];
   /** Takes reports of what is still handed over, keys of what is to be stored as begun, and what else there is to do. */

@@ -1,12 +1,12 @@
-// Deliveries that are to be sent: those that wait, by lane (a receiver, of one tenant), and those in the notifier's hands. In a lane what is urgent leaves first, then the
-// others, each in the order in which they came; lanes take turns. 150 B a delivery.
+// Deliveries that are to be sent: those that wait, by receiver of one tenant, and those in the notifier's hands. For a receiver what is urgent leaves first, then the
+// others, each in the order in which they came; receivers take turns. 150 B a delivery.
 import { tenantOfKey } from "./delivery-key.ts";
 import type { DeliveryKind } from "./delivery-kind.ts";
 
 /** Where a delivery belongs. */
 export interface QueuePosition {
   readonly kind: DeliveryKind;
-  readonly lane: string;
+  readonly receiver: string;
   readonly isUrgent: boolean;
 }
 
@@ -17,7 +17,7 @@ interface HandedPosition extends QueuePosition {
   isRecalled: boolean;
 }
 
-interface Lane {
+interface ReceiverRows {
   readonly kind: DeliveryKind;
   readonly urgent: Set<string>;
   readonly other: Set<string>;
@@ -25,7 +25,7 @@ interface Lane {
 }
 
 export class DeliveryQueue {
-  readonly #lanes = new Map<string, Lane>();
+  readonly #receivers = new Map<string, ReceiverRows>();
   readonly #handed = new Map<string, HandedPosition>();
   readonly #sizes = new Map<DeliveryKind, number>();
 
@@ -34,54 +34,57 @@ export class DeliveryQueue {
     return this.#sizes.get(kind) ?? 0;
   }
 
-  /** Lanes in which something waits, those with something urgent first, each in its turn. Deliveries may be removed meanwhile. */
-  waitingLanes(): Array<{ readonly name: string; readonly kind: DeliveryKind }> {
-    const lanes = [...this.#lanes].map(([name, lane]) => ({ name, ...lane }));
-    return [...lanes.filter(({ urgent }) => urgent.size > 0), ...lanes.filter(({ urgent, other }) => urgent.size === 0 && other.size > 0)];
+  /** Receivers for whom something waits, those with something urgent first, each in its turn. Deliveries may be removed meanwhile. */
+  waitingReceivers(): Array<{ readonly name: string; readonly kind: DeliveryKind }> {
+    const receivers = [...this.#receivers].map(([name, receiver]) => ({ name, ...receiver }));
+    return [
+      ...receivers.filter(({ urgent }) => urgent.size > 0),
+      ...receivers.filter(({ urgent, other }) => urgent.size === 0 && other.size > 0),
+    ];
   }
 
-  /** What leaves first of a lane; undefined where nothing waits. */
-  first(lane: string): { readonly key: string; readonly isUrgent: boolean } | undefined {
-    const { urgent, other } = this.#lanes.get(lane) ?? {};
+  /** What leaves first of a receiver; undefined where nothing waits. */
+  first(receiver: string): { readonly key: string; readonly isUrgent: boolean } | undefined {
+    const { urgent, other } = this.#receivers.get(receiver) ?? {};
     for (const key of urgent ?? []) return { key, isUrgent: true };
     for (const key of other ?? []) return { key, isUrgent: false };
     return undefined;
   }
 
-  /** Number of deliveries of a lane in the notifier's hands. */
-  handedOf(lane: string): number {
-    return this.#lanes.get(lane)?.handed ?? 0;
+  /** Number of deliveries of a receiver in the notifier's hands. */
+  handedOf(receiver: string): number {
+    return this.#receivers.get(receiver)?.handed ?? 0;
   }
 
   /** A delivery that waits already keeps its turn among those of its urgency. */
-  add(key: string, { kind, lane, isUrgent }: QueuePosition): void {
+  add(key: string, { kind, receiver, isUrgent }: QueuePosition): void {
     if (this.#handed.has(key)) return; // its outcome says where it belongs
-    const rows = this.#lanes.get(lane) ?? { kind, urgent: new Set(), other: new Set(), handed: 0 };
-    this.#lanes.set(lane, rows);
+    const rows = this.#receivers.get(receiver) ?? { kind, urgent: new Set(), other: new Set(), handed: 0 };
+    this.#receivers.set(receiver, rows);
     const [own, others] = isUrgent ? [rows.urgent, rows.other] : [rows.other, rows.urgent];
     if (!others.delete(key) && !own.has(key)) this.#sized(kind, 1);
     own.add(key);
   }
 
   /** It does not wait any more. */
-  remove(key: string, lane: string): void {
-    const rows = this.#lanes.get(lane);
+  remove(key: string, receiver: string): void {
+    const rows = this.#receivers.get(receiver);
     if (rows === undefined || !(rows.urgent.delete(key) || rows.other.delete(key))) return;
     this.#sized(rows.kind, -1);
-    this.#tidy(lane, rows);
+    this.#tidy(receiver, rows);
   }
 
-  /** Nothing of a lane waits any more. */
-  clear(lane: string): void {
-    for (let next = this.first(lane); next !== undefined; next = this.first(lane)) this.remove(next.key, lane);
+  /** Nothing of a receiver waits any more. */
+  clear(receiver: string): void {
+    for (let next = this.first(receiver); next !== undefined; next = this.first(receiver)) this.remove(next.key, receiver);
   }
 
-  /** The lane's turn is over: others come first. */
-  served(lane: string): void {
-    const rows = this.#lanes.get(lane);
+  /** The receiver's turn is over: others come first. */
+  served(receiver: string): void {
+    const rows = this.#receivers.get(receiver);
     if (rows === undefined) return;
-    this.#lanes.delete(lane);
-    this.#lanes.set(lane, rows);
+    this.#receivers.delete(receiver);
+    this.#receivers.set(receiver, rows);
   }
 
   /** Undefined for what the notifier does not have. */
@@ -91,12 +94,12 @@ export class DeliveryQueue {
 
   /** What waited is in the notifier's hands now, in a place of its tenant's share. */
   hand(key: string, place: QueuePosition, serial: number): void {
-    const { kind, lane } = place;
+    const { kind, receiver } = place;
     const tenant = tenantOfKey(key);
     kind.places.add(tenant);
     this.add(key, place);
     this.#handed.set(key, { ...place, serial, tenant, isRecalled: false });
-    const rows = this.#lanes.get(lane) as Lane;
+    const rows = this.#receivers.get(receiver) as ReceiverRows;
     rows.urgent.delete(key);
     rows.other.delete(key);
     rows.handed += 1;
@@ -106,13 +109,13 @@ export class DeliveryQueue {
   release(key: string): void {
     const place = this.#handed.get(key);
     if (place === undefined) return;
-    const { kind, lane, tenant } = place;
+    const { kind, receiver, tenant } = place;
     this.#handed.delete(key);
     kind.places.give(tenant);
     this.#sized(kind, -1);
-    const rows = this.#lanes.get(lane) as Lane;
+    const rows = this.#receivers.get(receiver) as ReceiverRows;
     rows.handed -= 1;
-    this.#tidy(lane, rows);
+    this.#tidy(receiver, rows);
   }
 
   /** What the notifier has waits again. */
@@ -124,16 +127,16 @@ export class DeliveryQueue {
     }
   }
 
-  /** Keys of what the notifier has, of one lane or of all. */
-  allHanded(lane?: string): string[] {
-    return [...this.#handed].flatMap(([key, place]) => (lane === undefined || place.lane === lane ? [key] : []));
+  /** Keys of what the notifier has, of one receiver or of all. */
+  allHanded(receiver?: string): string[] {
+    return [...this.#handed].flatMap(([key, place]) => (receiver === undefined || place.receiver === receiver ? [key] : []));
   }
 
   #sized(kind: DeliveryKind, change: number): void {
     this.#sizes.set(kind, this.size(kind) + change);
   }
 
-  #tidy(lane: string, { urgent, other, handed }: Lane): void {
-    if (urgent.size + other.size + handed === 0) this.#lanes.delete(lane);
+  #tidy(receiver: string, { urgent, other, handed }: ReceiverRows): void {
+    if (urgent.size + other.size + handed === 0) this.#receivers.delete(receiver);
   }
 }

@@ -2,7 +2,7 @@
  * The outbox of all that leaves the server: hands stored deliveries to the notifier and stores what becomes of them. A delivery is stored in the transaction that stores
  * what decided it, so it leaves at least once, whatever dies in between, and under the same key each time.
  *
- * A delivery is either in the notifier's hands or waits in its lane. A lane has at most so many in the notifier's hands, and each tenant its share of all, so that a
+ * A delivery is either in the notifier's hands or waits for its receiver. A receiver has at most so many in the notifier's hands, and each tenant its share of all, so that a
  * dead receiver fills neither. All of it happens between transactions: a draft and what it was made over never differ.
  */
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
@@ -107,12 +107,12 @@ export class Outbox {
   /** Tells the notifier, where it is there. */
   send: DeliveryLink["send"] = (command) => this.#link?.send(command);
 
-  /** Hands over what there is room for, a lane after the other; true where more could be. */
+  /** Hands over what there is room for, a receiver after the other; true where more could be. */
   handOver(): boolean {
     const handed: HandedDelivery[] = [];
-    for (const { name, kind } of this.#openLanes()) {
+    for (const { name, kind } of this.#openReceivers()) {
       if (handed.length >= DELIVERIES_HANDED_PER_STEP) break;
-      if (kind.isStoredFirst !== true) this.#handLane(kind, name, handed);
+      if (kind.isStoredFirst !== true) this.#handReceiver(kind, name, handed);
       else if (this.#next(kind, name) !== undefined) this.want();
     }
     this.#sendHanded(handed);
@@ -120,10 +120,10 @@ export class Outbox {
     return handed.length >= DELIVERIES_HANDED_PER_STEP;
   }
 
-  /** Lanes from which something may leave now. */
-  #openLanes() {
+  /** Receivers for which something may leave now. */
+  #openReceivers() {
     if (this.#link === undefined || this.isStopped) return [];
-    return this.queue.waitingLanes().filter(({ name, kind }) => kind.mayLeave(name));
+    return this.queue.waitingReceivers().filter(({ name, kind }) => kind.mayLeave(name));
   }
 
   /** A command for each kind: a fault in one is none of the others'. */
@@ -134,32 +134,32 @@ export class Outbox {
     }
   }
 
-  #handLane(kind: DeliveryKind, lane: string, handed: HandedDelivery[]): void {
+  #handReceiver(kind: DeliveryKind, receiver: string, handed: HandedDelivery[]): void {
     const before = handed.length;
     while (handed.length < DELIVERIES_HANDED_PER_STEP) {
-      const next = this.#handFirst(kind, lane);
+      const next = this.#handFirst(kind, receiver);
       if (next === undefined) break;
       handed.push(...next);
     }
-    if (handed.length > before) this.queue.served(lane);
+    if (handed.length > before) this.queue.served(receiver);
   }
 
-  /** What leaves first of a lane; undefined where there is no room, or nothing. */
-  #next(kind: DeliveryKind, lane: string): { readonly key: string; readonly isUrgent: boolean } | undefined {
-    const first = this.queue.first(lane);
-    if (first === undefined || this.queue.handedOf(lane) >= kind.handedMost(first.isUrgent)) return undefined;
+  /** What leaves first to a receiver; undefined where there is no room, or nothing. */
+  #next(kind: DeliveryKind, receiver: string): { readonly key: string; readonly isUrgent: boolean } | undefined {
+    const first = this.queue.first(receiver);
+    if (first === undefined || this.queue.handedOf(receiver) >= kind.handedMost(first.isUrgent)) return undefined;
     return kind.places.room(tenantOfKey(first.key)) < 1 ? undefined : first;
   }
 
-  #handFirst(kind: DeliveryKind, lane: string): HandedDelivery[] | undefined {
-    const first = this.#next(kind, lane);
+  #handFirst(kind: DeliveryKind, receiver: string): HandedDelivery[] | undefined {
+    const first = this.#next(kind, receiver);
     if (first === undefined) return undefined;
     const leaving = kind.leaving(first.key);
-    if (leaving.length === 0) this.queue.remove(first.key, lane);
+    if (leaving.length === 0) this.queue.remove(first.key, receiver);
     const dueAtMs = Math.max(...leaving.map((part) => part.dueAtMs));
     return leaving.map((part) => {
       const serial = ++this.#serial;
-      this.queue.hand(part.key, { kind, lane, isUrgent: first.isUrgent }, serial);
+      this.queue.hand(part.key, { kind, receiver, isUrgent: first.isUrgent }, serial);
       return { ...part, dueAtMs, serial };
     });
   }
@@ -167,14 +167,14 @@ export class Outbox {
   /** Keys of what is in the notifier's hands from now on, and leaves once it is stored as begun. */
   #begin(): string[] {
     const keys: string[] = [];
-    for (const { name: lane, kind } of this.#openLanes()) {
+    for (const { name: receiver, kind } of this.#openReceivers()) {
       if (kind.isStoredFirst !== true) continue;
-      for (let next = this.#next(kind, lane); next !== undefined; next = this.#next(kind, lane)) {
+      for (let next = this.#next(kind, receiver); next !== undefined; next = this.#next(kind, receiver)) {
         if (keys.length >= DELIVERIES_HANDED_PER_STEP) break;
-        this.queue.hand(next.key, { kind, lane, isUrgent: next.isUrgent }, ++this.#serial);
+        this.queue.hand(next.key, { kind, receiver, isUrgent: next.isUrgent }, ++this.#serial);
         keys.push(next.key);
       }
-      this.queue.served(lane);
+      this.queue.served(receiver);
     }
     return keys;
   }

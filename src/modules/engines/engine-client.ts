@@ -135,9 +135,9 @@ export class EngineClient {
     return (await this.#ask(engine, { type: "stream-values", id: this.#ids.next++, ...query })) as StreamValuesAnswer;
   }
 
-  /** Has an engine's lane tell what it has counted; it is in the engine's ring when this resolves. */
-  async markLane(engine: number): Promise<void> {
-    await this.#ask(engine, { type: "lane-mark", id: this.#ids.next++ });
+  /** Has an engine tell what it has counted; it is in the engine's ring when this resolves. */
+  async markLog(engine: number): Promise<void> {
+    await this.#ask(engine, { type: "log-mark", id: this.#ids.next++ });
   }
 
   /** The next slice of a walk over one engine's services. */

@@ -38,7 +38,7 @@ import { scan } from "../state/scan.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import { type ChangedRow, ChannelDraft } from "./channel-draft.ts";
 import { type ChannelSuccess, storedSuccesses } from "./channel-success.ts";
-import { currentRow, type DeliveryRow, deliveryKey, deliveryView, laneOf } from "./delivery-row.ts";
+import { currentRow, type DeliveryRow, deliveryKey, deliveryView, receiverOf } from "./delivery-row.ts";
 import { jsonEntry } from "./json-deliveries.ts";
 import { type NotificationOptions, Routes } from "./routes.ts";
 import type { RoutingBooks } from "./routing-book.ts";
@@ -289,11 +289,11 @@ export class ChannelDeliveries implements AlertFollower, DeliveryKind {
     if (destination === null) return;
     const { queue } = this.#outbox;
     const { message, waiting } = delivery;
-    const lane = laneOf(destination, tenantOfKey(key));
+    const receiver = receiverOf(destination, tenantOfKey(key));
     const handed = queue.handed(key);
     if (handed === undefined) {
-      if (message === null) queue.remove(key, lane);
-      else queue.add(key, { kind: this, lane, isUrgent: isPage(message.kind) });
+      if (message === null) queue.remove(key, receiver);
+      else queue.add(key, { kind: this, receiver, isUrgent: isPage(message.kind) });
     } else if (waiting.length > 0 && !handed.isRecalled && delivery.joined === undefined) {
       handed.isRecalled = true;
       this.#outbox.send({ type: "recall", tenant: handed.tenant, key, destination });

@@ -28,7 +28,7 @@ import { encodeEntry } from "../deliveries/delivery-form.ts";
 import { keyText, tenantOfKey } from "../deliveries/delivery-key.ts";
 import { DraftedRows } from "../deliveries/drafted-rows.ts";
 import { type ChannelSuccess, successOperation, successRemoval } from "./channel-success.ts";
-import { currentRow, type DeliveryRow, deliveryKey, laneOf } from "./delivery-row.ts";
+import { currentRow, type DeliveryRow, deliveryKey, receiverOf } from "./delivery-row.ts";
 import type { Routes } from "./routes.ts";
 import { CHANNEL_ROW, CHANNEL_TABLES, encodeRow, rowsOfAlert } from "./stored-channel.ts";
 
@@ -180,12 +180,12 @@ export class ChannelDraft implements FollowingDraft {
 
   /** Stores that a destination has taken something. */
   noteSuccess(success: ChannelSuccess): void {
-    this.#successes.set(laneOf(success.destination, success.tenant), successOperation(success));
+    this.#successes.set(receiverOf(success.destination, success.tenant), successOperation(success));
   }
 
   /** Stores of a destination no longer when it took something. */
   forgetSuccess(channel: ForgottenChannel): void {
-    this.#successes.set(laneOf(channel.destination, channel.tenant), successRemoval(channel));
+    this.#successes.set(receiverOf(channel.destination, channel.tenant), successRemoval(channel));
   }
 
   /** Adds a line to the timeline of an alert. */
@@ -310,7 +310,7 @@ export class ChannelDraft implements FollowingDraft {
 /** Where a row waits; undefined where it has nothing to send. */
 function openEntry(key: string, { delivery: { message }, destination }: DeliveryRow): Uint8Array | undefined {
   if (message === null || destination === null) return undefined;
-  return encodeEntry({ lane: laneOf(destination, tenantOfKey(key)), isUrgent: isPage(message.kind) });
+  return encodeEntry({ receiver: receiverOf(destination, tenantOfKey(key)), isUrgent: isPage(message.kind) });
 }
 
 /** Whether a channel is told this message, or was, without another's failure. */

@@ -30,14 +30,14 @@ export function alertPrefix(tenant: string, alertId: string): KeyBuilder {
 
 /** Key of a row; a channel that leads nowhere has one too. */
 export function deliveryKey(tenant: string, alertId: string, destination: Destination | null, channel: string): Uint8Array {
-  const lane = destination === null ? `none ${channel}` : destinationKey(destination);
+  const receiver = destination === null ? `none ${channel}` : destinationKey(destination);
   return alertPrefix(tenant, alertId)
-    .fixed(idBytes(hash128(lane)))
+    .fixed(idBytes(hash128(receiver)))
     .finish();
 }
 
-/** Lane of what waits for one destination of one tenant: none keeps another from its turn. */
-export function laneOf(destination: Destination, tenant: string): string {
+/** Receiver of what waits for one destination of one tenant: none keeps another from its turn. */
+export function receiverOf(destination: Destination, tenant: string): string {
   return JSON.stringify([destinationKey(destination), tenant]);
 }
 

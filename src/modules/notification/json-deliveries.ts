@@ -73,6 +73,6 @@ export function jsonRow(bytes: Uint8Array): DeliveryRow {
 }
 
 export function jsonEntry(bytes: Uint8Array): OutboxEntry {
-  const { lane, isPage } = ENTRY.decode(bytes);
-  return { lane, isUrgent: isPage === true };
+  const { lane: receiver, isPage } = ENTRY.decode(bytes);
+  return { receiver, isUrgent: isPage === true };
 }

@@ -61,14 +61,14 @@ export class StepDeliveries implements DeliveryKind {
 
   /** A run has come to a request. */
   want(execution: Execution): void {
-    this.#outbox.queue.add(keyOf(execution), { kind: this, lane: laneOf(execution), isUrgent: false });
+    this.#outbox.queue.add(keyOf(execution), { kind: this, receiver: receiverOf(execution), isUrgent: false });
     if (!this.#outbox.isConnected) this.#dependencies.wantNotifier();
     this.#outbox.want();
   }
 
   /** A run is over. */
   forget(execution: Execution): void {
-    this.#outbox.queue.remove(keyOf(execution), laneOf(execution));
+    this.#outbox.queue.remove(keyOf(execution), receiverOf(execution));
   }
 
   /** Whether a request of a run is under way. */
@@ -154,7 +154,7 @@ function keyOf({ tenant, id }: Pick<Execution, "tenant" | "id">): string {
   return keyText(executionKey(tenant, id));
 }
 
-function laneOf({ tenant }: Pick<Execution, "tenant">): string {
+function receiverOf({ tenant }: Pick<Execution, "tenant">): string {
   return `runbooks of ${tenant}`;
 }
 

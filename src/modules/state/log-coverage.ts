@@ -1,9 +1,9 @@
-// Which log segments nobody needs any more: every partition's checkpoint covers their rows, and the lane's mark their records. Which that are
+// Which log segments nobody needs any more: every partition's checkpoint covers their rows, and the writer's mark their records. Which that are
 // not in the folder any more held what the stores do not: those that no checkpoint has passed.
 import { basename } from "node:path";
 import { type CoveredSegments, isCoveredBy, type LogSegment } from "../../adapters/log/log-segment.ts";
 import { PARTITIONS } from "../../core/layout/memory-map.ts";
-import type { CheckpointHeader, LaneMark } from "../../core/protocol/coordinator-frame.ts";
+import type { CheckpointHeader, LogMark } from "../../core/protocol/coordinator-frame.ts";
 import type { StoredCheckpoint } from "../../core/protocol/engine-control.ts";
 
 /** Segments that may be deleted. */
@@ -11,10 +11,10 @@ export type LogFloor = CoveredSegments;
 
 const FIRST_SEGMENT = 0;
 
-/** Coverage of the log by checkpoints; the newest header of each partition, and the newest mark of each lane of each epoch. */
+/** Coverage of the log by checkpoints; the newest header of each partition, and the newest mark of each writer of each epoch. */
 export class LogCoverage {
   readonly #headers = new Map<number, Pick<CheckpointHeader, "epoch" | "vector">>();
-  readonly #marks = new Map<string, LaneMark>();
+  readonly #marks = new Map<string, LogMark>();
 
   /** Takes over a checkpoint that is stored. */
   putCheckpoint(header: Pick<CheckpointHeader, "partition" | "epoch" | "vector">): void {
@@ -22,7 +22,7 @@ export class LogCoverage {
   }
 
   /** Takes over a mark that is stored. */
-  putMark(mark: LaneMark): void {
+  putMark(mark: LogMark): void {
     this.#marks.set(`${mark.epoch}/${mark.lane}`, mark);
   }
 
@@ -31,8 +31,8 @@ export class LogCoverage {
     for (const [key, mark] of this.#marks) if (mark.epoch < epoch) this.#marks.delete(key);
   }
 
-  /** Marks of all lanes of all epochs that are kept. */
-  get marks(): readonly LaneMark[] {
+  /** Marks of all writers of all epochs that are kept. */
+  get marks(): readonly LogMark[] {
     return [...this.#marks.values()];
   }
 
@@ -51,26 +51,26 @@ export class LogCoverage {
       for (const mark of header.vector) lower(floors, mark);
       oldest++;
     }
-    const lanes = [...floors].sort(([a], [b]) => a - b);
-    return { epoch, lanes: lanes.map(([lane, floor]) => ({ lane, belowSegment: this.#laneFloor(epoch, lane, floor, oldest) })) };
+    const writers = [...floors].sort(([a], [b]) => a - b);
+    return { epoch, writers: writers.map(([writer, floor]) => ({ writer, belowSegment: this.#floorOf(epoch, writer, floor, oldest) })) };
   }
 
-  /** A lane that one of the headers does not know is not covered. */
-  #laneFloor(epoch: number, lane: number, { segment, headers }: VectorFloor, oldest: number): number {
-    const marked = this.#marks.get(`${epoch}/${lane}`)?.segment ?? FIRST_SEGMENT;
+  /** A writer that one of the headers does not know is not covered. */
+  #floorOf(epoch: number, writer: number, { segment, headers }: VectorFloor, oldest: number): number {
+    const marked = this.#marks.get(`${epoch}/${writer}`)?.segment ?? FIRST_SEGMENT;
     return headers < oldest ? FIRST_SEGMENT : Math.min(marked, segment);
   }
 }
 
-/** The lowest segment of a lane in so many vectors. */
+/** The lowest segment of a writer in so many vectors. */
 interface VectorFloor {
   segment: number;
   headers: number;
 }
 
-function lower(floors: Map<number, VectorFloor>, { lane, segment }: CheckpointHeader["vector"][number]): void {
-  const floor = floors.get(lane);
-  if (floor === undefined) floors.set(lane, { segment, headers: 1 });
+function lower(floors: Map<number, VectorFloor>, { lane: writer, segment }: CheckpointHeader["vector"][number]): void {
+  const floor = floors.get(writer);
+  if (floor === undefined) floors.set(writer, { segment, headers: 1 });
   else {
     floor.segment = Math.min(floor.segment, segment);
     floor.headers++;
@@ -81,8 +81,8 @@ function lower(floors: Map<number, VectorFloor>, { lane, segment }: CheckpointHe
 export function floorHasRisen(before: LogFloor | undefined, after: LogFloor | undefined): boolean {
   if (after === undefined) return false;
   if (before === undefined || after.epoch !== before.epoch) return true;
-  return after.lanes.some(
-    ({ lane, belowSegment }) => belowSegment > (before.lanes.find((other) => other.lane === lane)?.belowSegment ?? FIRST_SEGMENT),
+  return after.writers.some(
+    ({ writer, belowSegment }) => belowSegment > (before.writers.find((other) => other.writer === writer)?.belowSegment ?? FIRST_SEGMENT),
   );
 }
 
@@ -98,14 +98,14 @@ export interface LogGap {
 export function lostLog(
   { segments, isLogEmpty }: LogGap,
   checkpoints: readonly StoredCheckpoint[],
-  laneMarks: readonly LaneMark[],
+  logMarks: readonly LogMark[],
 ): readonly string[] | null {
   const coverage = new LogCoverage();
   for (const checkpoint of checkpoints) coverage.putCheckpoint(checkpoint);
-  for (const mark of laneMarks) coverage.putMark(mark);
+  for (const mark of logMarks) coverage.putMark(mark);
   const floor = coverage.floor();
   const isCovered = floor === undefined ? () => false : isCoveredBy(floor);
   const lost = segments.filter((segment) => !isCovered(segment)).map(({ path }) => basename(path));
   if (lost.length > 0) return lost;
-  return isLogEmpty && checkpoints.length + laneMarks.length > 0 ? [] : null;
+  return isLogEmpty && checkpoints.length + logMarks.length > 0 ? [] : null;
 }

@@ -1,5 +1,5 @@
 // How objects are stored whose types are those of core and domain.
-import type { Attributes, DeadLetterEnvelope, LaneMark, StreamName } from "../../core/protocol/coordinator-frame.ts";
+import type { Attributes, DeadLetterEnvelope, LogMark, StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type { Episode } from "../../domain/anomaly/anomaly.ts";
 import {
   anything,
@@ -25,7 +25,7 @@ export const STREAM_NAME_CHECKS: MemberChecks<StreamName> = {
   attributes: record(anything) as FieldCheck<Attributes>,
 };
 
-export const LANE_MARK = new StoredForm<LaneMark>("lane_marks", { epoch: number, lane: number, segment: number, offset: number });
+export const LOG_MARK = new StoredForm<LogMark>("lane_marks", { epoch: number, lane: number, segment: number, offset: number });
 
 export const EPISODE = new StoredForm<Episode>("episodes", { tenant: text, anomalyId: text, detectedAtMs: number, open: flag });
 

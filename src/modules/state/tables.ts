@@ -1,7 +1,7 @@
 /** Keys of the tables of both environments (domain/codec/key.ts). Which tables there are, and what their keys and values are, stands in each noun's module. */
 import { compareKeys, KeyBuilder, KeyReader } from "../../domain/codec/key.ts";
 
-/** Tables of no noun. Lane marks stand beside the records and the usage that they speak of, so that one transaction holds both. */
+/** Tables of no noun. Log marks stand beside the records and the usage that they speak of, so that one transaction holds both. */
 export const STATE_TABLES = {
   control: {
     secrets: { key: "name", value: "raw bytes" },
@@ -9,7 +9,7 @@ export const STATE_TABLES = {
   series: {
     checkpoints: { key: "partition", value: "header and last part of the state" },
     checkpoint_parts: { key: "partition, generation, part", value: "the parts before it" },
-    lane_marks: { key: "epoch, lane", value: "LaneMark" },
+    lane_marks: { key: "epoch, lane", value: "LogMark" },
   },
 } as const;
 

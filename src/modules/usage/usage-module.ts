@@ -84,7 +84,7 @@ export type UsageContext = CountingContext & Using<"nowMs", unknown, { readonly 
 /** Has everything that was acknowledged counted in the store. False when an engine did not answer, or the store takes nothing now: what is stored may then be a little behind. */
 export async function takeCounts(context: UsageContext): Promise<boolean> {
   const { engines } = context;
-  const marked = await Promise.allSettled(Array.from({ length: engines.count }, (_, engine) => engines.markLane(engine)));
+  const marked = await Promise.allSettled(Array.from({ length: engines.count }, (_, engine) => engines.markLog(engine)));
   for (const mark of marked) {
     if (mark.status === "rejected" && !(mark.reason instanceof EngineUnavailableError)) throw mark.reason;
   }

@@ -1,5 +1,5 @@
 // Accepted events as stored: table `usage`, (month, tenant) ▶ {counts by type}, in the order of RECORD_TYPES.
-// What the lane marks of one transaction add to the accepted events, over what is stored. It is committed with those marks, so each event is counted once.
+// What the log marks of one transaction add to the accepted events, over what is stored. It is committed with those marks, so each event is counted once.
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import { RECORD_TYPES } from "../../core/layout/counters.ts";
 import type { TenantUsage } from "../../core/protocol/coordinator-frame.ts";

@@ -43,7 +43,7 @@ export interface WebhookDeliveriesDependencies {
 export class WebhookDeliveries implements AnomalyFollower, DeliveryKind {
   readonly name = "webhook";
   readonly #dependencies: WebhookDeliveriesDependencies;
-  /** The lane is the webhook's id. */
+  /** The receiver is the webhook's id. */
   readonly #outbox: Outbox;
   readonly #control: KeyValueStore;
   readonly #pauses = new FaultPauses();
@@ -300,7 +300,7 @@ export class WebhookDeliveries implements AnomalyFollower, DeliveryKind {
     const { tenant, webhookId } = deliveryPlace(keyOfText(key));
     if (row.state === "held") this.#gather(tenant, key, row);
     else this.#gathered(tenant, key, row);
-    if (row.state === "pending") queue.add(key, { kind: this, lane: webhookId, isUrgent: false });
+    if (row.state === "pending") queue.add(key, { kind: this, receiver: webhookId, isUrgent: false });
     else queue.remove(key, webhookId);
     if (isOpen(row)) this.#open(tenant, webhookId, key);
     else this.#close(tenant, webhookId, key);

@@ -1,4 +1,4 @@
-// JSON bodies, single and batch, through the engine's decoder, whatever it decodes with, against JSON.parse and judgeRecord. The lane table stays from input
+// JSON bodies, single and batch, through the engine's decoder, whatever it decodes with, against JSON.parse and judgeRecord. The ingest table stays from input
 // to input, so most streams are known, under whatever spelling they first came in.
 
 import { JsonDecoder } from "../../../src/actors/engine/json/json-decoder.ts";
@@ -11,7 +11,7 @@ import { BODY_PADDING_BYTES, LARGE_BODY, STAGING } from "../../../src/core/layou
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../src/core/layout/row-frame.ts";
 import { BODY_JSON_BATCH, BODY_JSON_SINGLE } from "../../../src/core/protocol/body-kind.ts";
 import { FRAME_RECORD, type StreamName } from "../../../src/core/protocol/coordinator-frame.ts";
-import type { LaneExports } from "../../../src/domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../src/domain/kernel/ingest-kernel.ts";
 import { FieldExclusions } from "../../../src/domain/series/field-exclusions.ts";
 import { identityText } from "../../../src/domain/series/stream-identity.ts";
 import { depthOf, type ExpectedBody, expectedOfJson, streamOf } from "../../support/json-body-twin.ts";
@@ -26,9 +26,9 @@ const WALL_MS = Date.UTC(2026, 10, 21, 12);
 const STREAMS_MAX = 50_000;
 const BYTES_MAX = 1536;
 
-/** A lane of one engine, as far as the decoder needs one; streams are noted instead of defined. */
+/** An ingest of one engine, as far as the decoder needs one; streams are noted instead of defined. */
 class JsonRig {
-  readonly #loaded = loadKernel<LaneExports>();
+  readonly #loaded = loadKernel<IngestExports>();
   readonly kernel = this.#loaded.kernel;
   readonly memory = new EngineMemory(this.#loaded.memory);
   readonly unit = new WorkUnit(this.memory, this.kernel, 1);
@@ -164,7 +164,7 @@ function sameFrames(rig: JsonRig, { kept, failures }: ExpectedBody): void {
 
 /** Depth of brackets, in steps of 64 bytes, against one character after another. What is no JSON has no defined depth. */
 export function jsonDepthTarget(): FuzzTarget {
-  const { kernel, bytes: memory } = loadKernel<LaneExports>();
+  const { kernel, bytes: memory } = loadKernel<IngestExports>();
   const check = (input: Uint8Array): number => {
     const pointer = memory.length - BODY_PADDING_BYTES - input.length;
     memory.set(input, pointer);

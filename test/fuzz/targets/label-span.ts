@@ -1,6 +1,6 @@
 // Label bytes of a new stream, as the parser of first sight reads them. What the strict twin takes as the labels of a series must be the same labels;
 // what it refuses never gets here in production, and may be anything but an exception.
-import { parseLabelSpan } from "../../../src/domain/kernel/lane-kernel.ts";
+import { parseLabelSpan } from "../../../src/domain/kernel/ingest-kernel.ts";
 import { strictDecode } from "../../support/remote-write-decoder.ts";
 import { ByteWriter } from "../input/byte-writer.ts";
 import type { Random } from "../input/random.ts";

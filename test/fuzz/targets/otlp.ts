@@ -1,5 +1,5 @@
-// OTLP bodies through a lane's decoder. Metrics in protobuf: the kernel's walk, over a table that knows the streams of the inputs before, against the
-// decoder in TypeScript; spans likewise. Traces and logs: what follows the body in memory has no influence, and the lane counts what the decoder finds. JSON: metrics likewise, the others an answer.
+// OTLP bodies through an ingest's decoder. Metrics in protobuf: the kernel's walk, over a table that knows the streams of the inputs before, against the
+// decoder in TypeScript; spans likewise. Traces and logs: what follows the body in memory has no influence, and the ingest counts what the decoder finds. JSON: metrics likewise, the others an answer.
 import type { OtlpEncoding, OtlpSignal } from "../../../src/core/protocol/otlp-kind.ts";
 import { logsOfProtobuf } from "../../../src/domain/otlp/protobuf-logs.ts";
 import { spansOfProtobuf } from "../../../src/domain/otlp/protobuf-traces.ts";
@@ -25,7 +25,7 @@ export function otlpMetricsTarget(): FuzzTarget {
   return { name: "otlp-metrics", bytesMax: BYTES_MAX, tokens: TOKENS, write: writeMetrics, check };
 }
 
-/** Takes metrics with a lane whose kernel walks and with one whose kernel does not, which must come to the same. */
+/** Takes metrics with an ingest whose kernel walks and with one whose kernel does not, which must come to the same. */
 function twins(encoding: OtlpEncoding): (input: Uint8Array) => { readonly status: number; readonly feature: number } {
   const make = () => [new OtlpRig(), new OtlpRig({ kernelWalks: false })] as const;
   let rigs = make();

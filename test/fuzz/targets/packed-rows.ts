@@ -1,7 +1,7 @@
 // Packed rows of the log: the kernel against a twin of whole numbers. The input ends with its padding where the memory ends; canaries stand around the rows.
 import { BODY_PADDING_BYTES, SCRATCH } from "../../../src/core/layout/memory-map.ts";
 import { PACKED_ROW_BYTES_MAX, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../src/core/layout/row-frame.ts";
-import type { LaneExports } from "../../../src/domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../src/domain/kernel/ingest-kernel.ts";
 import { loadKernel } from "../../support/kernel.ts";
 import { packRowsSlowly, unpackRowsSlowly } from "../../support/row-packing.ts";
 import type { ByteWriter } from "../input/byte-writer.ts";
@@ -16,7 +16,7 @@ const BEHIND = OUT + ROWS_MAX * ROW_BYTES;
 const AGAIN = SCRATCH + 65_536;
 
 export function packedRowsTarget(): FuzzTarget {
-  const { kernel, bytes: memory, view } = loadKernel<LaneExports>();
+  const { kernel, bytes: memory, view } = loadKernel<IngestExports>();
   const check = (input: Uint8Array): number => {
     const pointer = memory.length - BODY_PADDING_BYTES - input.length;
     memory.set(input, pointer);

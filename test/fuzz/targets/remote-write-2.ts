@@ -1,9 +1,9 @@
-// Decompressed remote-write 2.0 bodies: the kernel's check and walk against the strict twin, over a lane table that is emptied for each input and over one that
+// Decompressed remote-write 2.0 bodies: the kernel's check and walk against the strict twin, over an ingest table that is emptied for each input and over one that
 // knows the streams of the inputs before; and native histograms, whose decoder is TypeScript, against protobufjs.
 import { START_MARKER_HIGH } from "../../../src/core/layout/row-frame.ts";
 import { metadataMessages } from "../../../src/domain/remote-write/metadata-messages.ts";
 import { decodeNativeHistogram, NATIVE_BUCKETS_MAX, NativeHistogramError } from "../../../src/domain/remote-write/native-histogram.ts";
-import { BASE_MS, type Staged, WINDOW_MS } from "../../support/lane-harness.ts";
+import { BASE_MS, type Staged, WINDOW_MS } from "../../support/ingest-harness.ts";
 import { bucketsOf, expectedOf2, type RawSeries2, strictDecode2 } from "../../support/remote-write-2-body.ts";
 import type { ByteWriter } from "../input/byte-writer.ts";
 import type { Random } from "../input/random.ts";

@@ -1,6 +1,6 @@
-// Decompressed remote-write bodies: the kernel's check and walk against the strict twin. Once over a lane table that is emptied for each input, once over
+// Decompressed remote-write bodies: the kernel's check and walk against the strict twin. Once over an ingest table that is emptied for each input, once over
 // one that knows the streams of the inputs before: labels of known streams are not checked again (remote-write-index.ts), so that is another path.
-import { BASE_MS, type Staged, WINDOW_MS } from "../../support/lane-harness.ts";
+import { BASE_MS, type Staged, WINDOW_MS } from "../../support/ingest-harness.ts";
 import { expectedOf, type RawSeries, strictDecode } from "../../support/remote-write-decoder.ts";
 import type { ByteWriter } from "../input/byte-writer.ts";
 import type { Random } from "../input/random.ts";

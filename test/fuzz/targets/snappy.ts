@@ -3,7 +3,7 @@
 import snappy from "snappy";
 import { STATUS_BAD_SNAPPY, STATUS_TOO_LARGE } from "../../../src/core/layout/kernel-status.ts";
 import { BODY_PADDING_BYTES, DECOMPRESSED } from "../../../src/core/layout/memory-map.ts";
-import type { LaneExports } from "../../../src/domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../src/domain/kernel/ingest-kernel.ts";
 import { loadKernel } from "../../support/kernel.ts";
 import { snappyDecode } from "../../support/snappy-decoder.ts";
 import type { ByteWriter } from "../input/byte-writer.ts";
@@ -18,7 +18,7 @@ const OUT = DECOMPRESSED + GUARD_BYTES;
 const PACKAGE_ASKED = 16;
 
 export function snappyTarget(): FuzzTarget {
-  const { kernel, bytes: memory } = loadKernel<LaneExports>();
+  const { kernel, bytes: memory } = loadKernel<IngestExports>();
   let calls = 0;
   const check = (input: Uint8Array): number => {
     const pointer = memory.length - BODY_PADDING_BYTES - input.length;

@@ -1,13 +1,13 @@
 // What the walks of both versions of remote-write are held to: the kernel's answer, rows and statuses against a strict twin.
 import { STATUS_BAD_PROTOBUF } from "../../../src/core/layout/kernel-status.ts";
-import { ENGINES, LaneHarness } from "../../support/lane-harness.ts";
+import { ENGINES, IngestHarness } from "../../support/ingest-harness.ts";
 import { type FuzzTarget, must } from "../target.ts";
 
 /** A harness keeps every stream it has seen; after so many inputs a new one begins. */
 const INPUTS_PER_HARNESS = 1 << 16;
 
 /** What a walk gives of an input. */
-export type Ingested = ReturnType<LaneHarness["ingest"]>;
+export type Ingested = ReturnType<IngestHarness["ingest"]>;
 
 /** What one version of the protocol has of its own. */
 export interface WalkProtocol<Series extends { readonly samples: ArrayLike<unknown> }> extends Pick<FuzzTarget, "tokens" | "write"> {
@@ -18,16 +18,16 @@ export interface WalkProtocol<Series extends { readonly samples: ArrayLike<unkno
   readonly judge: (ingested: Ingested, decoded: readonly Series[], samples: number, seen: number) => number;
 }
 
-/** Over a lane table that is emptied for each input (`cold`), or over one that knows the streams of the inputs before. */
+/** Over an ingest table that is emptied for each input (`cold`), or over one that knows the streams of the inputs before. */
 export function walkTarget<Series extends { readonly samples: ArrayLike<unknown> }>(
   name: string,
   cold: boolean,
   { version, tokens, write, decode, judge }: WalkProtocol<Series>,
 ): FuzzTarget {
-  let harness = new LaneHarness();
+  let harness = new IngestHarness();
   let calls = 0;
   const check = (input: Uint8Array): number => {
-    if (++calls % INPUTS_PER_HARNESS === 0) harness = new LaneHarness();
+    if (++calls % INPUTS_PER_HARNESS === 0) harness = new IngestHarness();
     if (cold) harness.kernel.laneTableClear();
     // The last byte also says how many rows a unit may hold, so that walks stop and go on.
     const last = input[input.length - 1] ?? 0;

@@ -4,7 +4,7 @@ import type { ServiceChange } from "../../../domain/anomaly/change-event.ts";
 import type { CoordinatorCounters } from "../../../modules/state/coordinator-counters.ts";
 import { floorHasRisen, type LogFloor } from "../../../modules/state/log-coverage.ts";
 import { TABLE_START } from "../../../modules/state/tables.ts";
-import { type CommittedState, laneMarkKey } from "../nouns/committed-state.ts";
+import { type CommittedState, logMarkKey } from "../nouns/committed-state.ts";
 import { makeOfFrames } from "./frame-sifting.ts";
 import { SeriesTransaction } from "./series-transaction.ts";
 
@@ -80,7 +80,7 @@ export class SeriesCommitter {
     await state.control.commit([], { sync: true });
     await state.series.commit([], { sync: true });
     await deleteLogSegments(floor);
-    await state.series.deleteRange("lane_marks", TABLE_START, laneMarkKey(floor.epoch, 0), MARKS_PER_STEP);
+    await state.series.deleteRange("lane_marks", TABLE_START, logMarkKey(floor.epoch, 0), MARKS_PER_STEP);
     state.coverage.forgetMarksBefore(floor.epoch);
     this.#floor = floor;
     this.#floorIsStale = false;

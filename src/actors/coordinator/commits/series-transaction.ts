@@ -17,14 +17,14 @@ import {
   FRAME_CHECKPOINT_NOTE,
   FRAME_CHECKPOINT_PART,
   FRAME_DETECTOR_STATES,
-  FRAME_LANE_MARK,
+  FRAME_LOG_MARK,
   FRAME_METADATA,
   FRAME_METRIC_SCOPE,
   FRAME_RECORD,
   FRAME_SET_ASIDE,
   FRAME_SPAN_BLOCK,
-  type LaneMark,
-  type LaneMarkFrame,
+  type LogMark,
+  type LogMarkFrame,
   type MetricMetadataEnvelope,
   type MetricScopeEnvelope,
   type RecordEnvelope,
@@ -47,13 +47,13 @@ import {
   readColdChanges,
   readPartFrame,
 } from "../../../modules/state/checkpoint-row.ts";
-import { LANE_MARK } from "../../../modules/state/shared-forms.ts";
+import { LOG_MARK } from "../../../modules/state/shared-forms.ts";
 import { decodePayload } from "../../../modules/state/stored-json.ts";
 import { checkpointPartKey, idText, partitionKey, tenantTimeKey } from "../../../modules/state/tables.ts";
 import { UsageDraft } from "../../../modules/usage/usage-rows.ts";
 import { detectorStatesOperation } from "../../../modules/watchdog/detector-states.ts";
 import { SLO_WINDOW_MS, sloOperation, sloRecordOf } from "../../../modules/watchdog/slo/slo-book.ts";
-import { type CommittedState, laneMarkKey } from "../nouns/committed-state.ts";
+import { type CommittedState, logMarkKey } from "../nouns/committed-state.ts";
 
 /** Drafts of one transaction over the committed state. */
 export class SeriesTransaction {
@@ -62,7 +62,7 @@ export class SeriesTransaction {
   readonly checkpoints: CheckpointHeader[] = [];
   /** The newest of each partition among these. */
   readonly #checkpointRows = new Map<number, Uint8Array>();
-  readonly marks: LaneMark[] = [];
+  readonly marks: LogMark[] = [];
   readonly metadata: MetricMetadataEnvelope[] = [];
   readonly sloRecords: Array<readonly [record: SloRecord, id: string]> = [];
   readonly changes: ServiceChange[] = [];
@@ -206,9 +206,9 @@ export class SeriesTransaction {
     this.#series.push(metricScopeOperation(scope));
   }
 
-  takeMark({ mark, usage }: LaneMarkFrame): void {
+  takeMark({ mark, usage }: LogMarkFrame): void {
     this.#usage.add(usage);
-    this.#series.push({ table: "lane_marks", key: laneMarkKey(mark.epoch, mark.lane), value: LANE_MARK.encode(mark) });
+    this.#series.push({ table: "lane_marks", key: logMarkKey(mark.epoch, mark.lane), value: LOG_MARK.encode(mark) });
     this.marks.push(mark);
   }
 }
@@ -225,5 +225,5 @@ const TAKE: Readonly<Record<number, (transaction: SeriesTransaction, payload: Ui
   [FRAME_METADATA]: (transaction, payload) => transaction.takeMetadata(decodePayload<MetricMetadataEnvelope>(payload)),
   [FRAME_METRIC_SCOPE]: (transaction, payload) => transaction.takeMetricScope(decodePayload<MetricScopeEnvelope>(payload)),
   [FRAME_SET_ASIDE]: () => undefined,
-  [FRAME_LANE_MARK]: (transaction, payload) => transaction.takeMark(decodePayload<LaneMarkFrame>(payload)),
+  [FRAME_LOG_MARK]: (transaction, payload) => transaction.takeMark(decodePayload<LogMarkFrame>(payload)),
 };

@@ -23,7 +23,7 @@ import { decodeCheckpointRow } from "../../../modules/state/checkpoint-row.ts";
 import { type CoordinatorShares, type CoordinatorSharesOptions, makeCoordinatorShares } from "../../../modules/state/coordinator-shares.ts";
 import { LogCoverage } from "../../../modules/state/log-coverage.ts";
 import { scan } from "../../../modules/state/scan.ts";
-import { LANE_MARK } from "../../../modules/state/shared-forms.ts";
+import { LOG_MARK } from "../../../modules/state/shared-forms.ts";
 import { blockKey, checkpointPartKey, partitionKey } from "../../../modules/state/tables.ts";
 import { SloBook } from "../../../modules/watchdog/slo/slo-book.ts";
 import { TrainingRowsBook } from "../../../modules/watchdog/training/training-rows-book.ts";
@@ -40,9 +40,9 @@ export interface CoordinatorStores {
   readonly series: KeyValueStore;
 }
 
-/** Key of a lane's mark. */
-export function laneMarkKey(epoch: number, lane: number): Uint8Array {
-  return new KeyBuilder().u32(epoch).u16(lane).finish();
+/** Key of a writer's mark. */
+export function logMarkKey(epoch: number, writer: number): Uint8Array {
+  return new KeyBuilder().u32(epoch).u16(writer).finish();
 }
 
 /** The state of one server. */
@@ -107,7 +107,7 @@ export class CommittedState {
     this.forecasts.load(this.control);
     this.metadata.load(this.series);
     this.trainingRows.load(this.series);
-    for (const { value } of scan(this.series, "lane_marks")) this.coverage.putMark(LANE_MARK.decode(value));
+    for (const { value } of scan(this.series, "lane_marks")) this.coverage.putMark(LOG_MARK.decode(value));
     for (let partition = 0; partition < PARTITIONS; partition++) {
       const checkpoint = this.#checkpoint(partition)?.header;
       if (checkpoint !== undefined) this.putCheckpoint(checkpoint);

@@ -107,7 +107,7 @@ export class ColdStreams {
     return new Uint8Array(this.#hashes.slice(HASH_LENGTH * id, HASH_LENGTH * (id + 1)).buffer);
   }
 
-  /** Whether a lane has counted it for its tenant. */
+  /** Whether an ingest has counted it for its tenant. */
   isCounted(id: number): boolean {
     return ((this.#marks[id] as number) & 1) !== 0;
   }

@@ -52,7 +52,7 @@ export class StreamReturns {
     this.#dependencies = dependencies;
   }
 
-  /** No further row may come: the lane takes no body, and rings are not read. */
+  /** No further row may come: the ingest takes no body, and rings are not read. */
   get isFull(): boolean {
     return this.#parked >= PARKED_ROWS_MAX;
   }

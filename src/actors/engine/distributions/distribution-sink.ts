@@ -1,4 +1,4 @@
-// The lane's side of histograms and summaries: a point that is in order goes into the unit of work as a message for the shard that owns its series.
+// The ingest's side of histograms and summaries: a point that is in order goes into the unit of work as a message for the shard that owns its series.
 
 import { ownMember } from "../../../core/collections/own-member.ts";
 import {
@@ -34,7 +34,7 @@ export interface PointSource {
   readonly wallMs: number;
 }
 
-/** Takes points for one lane. */
+/** Takes points for one engine. */
 export class DistributionSink {
   readonly #definer: Pick<StreamDefiner, "mayHave">;
   readonly #writer = new PointMessageWriter();

@@ -14,7 +14,7 @@ import { CsvHistory } from "../../../domain/history/csv-history.ts";
 import { HistoryCollector, HistoryError, type HistorySeries } from "../../../domain/history/history-collector.ts";
 import { readJsonHistory } from "../../../domain/history/json-history.ts";
 import { readRemoteWriteHistory } from "../../../domain/history/remote-write-history.ts";
-import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import { flagsOfRecord } from "../../../domain/series/classification.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import { scopedAttributes } from "../../../domain/series/metric-scope.ts";
@@ -27,7 +27,7 @@ import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
 
 export interface HistoryDecoderDependencies {
   readonly memory: EngineMemory;
-  readonly kernel: LaneExports;
+  readonly kernel: IngestExports;
   readonly definer: StreamDefiner;
   readonly counters: EngineCounters;
   readonly exclusions: FieldExclusions;
@@ -49,7 +49,7 @@ interface PendingSeries {
   next: number;
 }
 
-/** Decodes history for one lane. */
+/** Decodes history for one engine. */
 export class HistoryDecoder {
   readonly #dependencies: HistoryDecoderDependencies;
   #collector = new HistoryCollector({ nowMs: 0, samplesMax: 0 });

@@ -26,7 +26,7 @@ interface ReplayBody {
   readonly letters: ReadonlyArray<readonly [receivedMs: number, id: string, payload: unknown]>;
 }
 
-/** Decodes batches of a replay for one lane. */
+/** Decodes batches of a replay for one engine. */
 export class ReplayDecoder {
   readonly #dependencies: ReplayDecoderDependencies;
 

@@ -17,7 +17,7 @@ import { SCRATCH, SCRATCH_BYTES } from "../../../core/layout/memory-map.ts";
 import { BODY_JSON_BATCH, BODY_JSON_OWN, BODY_JSON_SINGLE, isBatchBody } from "../../../core/protocol/body-kind.ts";
 import { formatRfc3339 } from "../../../core/time/rfc3339.ts";
 import { decodeJson, holdsHalfCharacter } from "../../../domain/codec/json-body.ts";
-import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import { fillPowersOfFive } from "../../../domain/kernel/powers-of-five.ts";
 import { severityOfAttributes } from "../../../domain/logs/severity.ts";
 import { flagsOfRecord } from "../../../domain/series/classification.ts";
@@ -55,7 +55,7 @@ const HALF_CHARACTER: Refusal = {
 
 export interface JsonDecoderDependencies {
   readonly memory: EngineMemory;
-  readonly kernel: LaneExports;
+  readonly kernel: IngestExports;
   readonly definer: StreamDefiner;
   /** Counts the logs that are kept. */
   readonly logs: Pick<LogSink, "count">;
@@ -106,7 +106,7 @@ const FORM_SINGLE = 0;
 const FORM_BATCH = 1;
 const FORM_RUN = 2;
 
-/** Decodes JSON bodies for one lane, one at a time. */
+/** Decodes JSON bodies for one engine, one at a time. */
 export class JsonDecoder implements BodyDecoder {
   readonly takesCopy = false;
   readonly #dependencies: JsonDecoderDependencies;
@@ -371,7 +371,7 @@ export class JsonDecoder implements BodyDecoder {
     return undefined;
   }
 
-  /** Stages a record whose stream the lane table does not hold under the key that was looked up last. */
+  /** Stages a record whose stream the ingest table does not hold under the key that was looked up last. */
   #define(record: TelemetryRecord, flags: number, body: Body, unit: WorkUnit): Refusal | undefined {
     const { kernel } = this.#dependencies;
     const { serviceId, metricName } = record;

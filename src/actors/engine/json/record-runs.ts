@@ -5,7 +5,7 @@ import { JSON_SCANNED_BYTES_MAX } from "../../../core/config/body-limits.ts";
 import { BATCH_RECORDS_MAX, JSON_DEPTH_MAX } from "../../../core/config/limits.ts";
 import type { ValidationReason } from "../../../core/layout/counters.ts";
 import { STATUS_LONG_ELEMENT, STATUS_ODD_BODY } from "../../../core/layout/kernel-status.ts";
-import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import type { Body } from "../unit/body.ts";
 
 /** Records in a row: where the first begins and the last ends. */
@@ -47,7 +47,7 @@ export function longElement(at: number): BodyProblem {
 /** Yields once for each piece that was scanned, and ends with the runs of the whole batch. */
 export function* recordRunsOf(
   body: Body,
-  { kernel, memory }: { readonly kernel: LaneExports; readonly memory: EngineMemory },
+  { kernel, memory }: { readonly kernel: IngestExports; readonly memory: EngineMemory },
 ): Generator<undefined, readonly RecordRun[] | BodyProblem> {
   const end = body.pointer + body.bytes;
   const runs: RecordRun[] = [];

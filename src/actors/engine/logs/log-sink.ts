@@ -1,4 +1,4 @@
-// The lane's side of logs: masks the text of each, and gathers what the shard of its service counts.
+// The ingest's side of logs: masks the text of each, and gathers what the shard of its service counts.
 import { BoundedMap } from "../../../core/collections/bounded-map.ts";
 import { KEYED_ARRIVAL_MS_MAX, KEYED_ARRIVALS_MAX, NEW_SOURCE_TEXT_BYTES } from "../../../core/config/body-limits.ts";
 import { SECTION_LOGS } from "../../../core/layout/row-frame.ts";
@@ -31,7 +31,7 @@ interface Source extends ServiceName {
   message: WindowMessageWriter | undefined;
 }
 
-/** Takes the logs of one lane. */
+/** Takes the logs of one engine. */
 export class LogSink implements MessageSource {
   readonly #sources = new Map<string, Source>();
   #begun: Source[] = [];

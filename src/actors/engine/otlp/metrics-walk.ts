@@ -22,7 +22,7 @@ import {
 import type { OtlpEncoding } from "../../../core/protocol/otlp-kind.ts";
 import { decodeJson } from "../../../domain/codec/json-body.ts";
 import { nameOfBytes, WireReader } from "../../../domain/codec/wire-reader.ts";
-import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import { readJsonPoint } from "../../../domain/otlp/json-metrics.ts";
 import { sourceOfJson } from "../../../domain/otlp/json-values.ts";
 import type { ItemRefusal, NumberPoint, OtlpSource } from "../../../domain/otlp/otlp-items.ts";
@@ -38,12 +38,12 @@ import type { OtlpOutcome } from "./otlp-outcome.ts";
 const UNIT_BYTES_MAX = 63;
 const QUOTE = 0x22;
 
-/** One lane's, over one body at a time. */
+/** One engine's, over one body at a time. */
 export class MetricsWalk {
   readonly #points: NumberPoints;
   readonly #prefixes: boolean;
   readonly #memory: EngineMemory;
-  readonly #kernel: LaneExports;
+  readonly #kernel: IngestExports;
   readonly #scopes: MetricScopes;
   /** The resource that was read last, by its address. */
   #resourceAt = -1;
@@ -56,7 +56,7 @@ export class MetricsWalk {
   /** `prefixes` as sourceOf() has it. */
   constructor(
     points: NumberPoints,
-    { memory, kernel, scopes }: { readonly memory: EngineMemory; readonly kernel: LaneExports; readonly scopes: MetricScopes },
+    { memory, kernel, scopes }: { readonly memory: EngineMemory; readonly kernel: IngestExports; readonly scopes: MetricScopes },
     prefixes: boolean,
   ) {
     this.#prefixes = prefixes;

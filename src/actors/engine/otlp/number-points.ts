@@ -6,7 +6,7 @@ import { STATUS_OK, STATUS_TABLE_FULL } from "../../../core/layout/kernel-status
 import { SCRATCH, SCRATCH_BYTES } from "../../../core/layout/memory-map.ts";
 import type { Attributes } from "../../../core/protocol/coordinator-frame.ts";
 import { formatRfc3339 } from "../../../core/time/rfc3339.ts";
-import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import { attempt } from "../../../domain/otlp/json-values.ts";
 import type { ItemRefusal, NumberPoint } from "../../../domain/otlp/otlp-items.ts";
 import { refusePoint, refuseValue } from "../../../domain/otlp/otlp-limits.ts";
@@ -20,7 +20,7 @@ import type { WorkUnit } from "../unit/work-unit.ts";
 
 export interface NumberPointsDependencies {
   readonly memory: EngineMemory;
-  readonly kernel: LaneExports;
+  readonly kernel: IngestExports;
   readonly definer: StreamDefiner;
   readonly labels: LabelIntake;
   readonly descriptions: MetricDescriptions;
@@ -30,7 +30,7 @@ export interface NumberPointsDependencies {
 /** Rows that one point may take: a counter's start marker and its value. */
 export const POINT_ROWS_MAX = 2;
 
-/** Stages number points for one lane. */
+/** Stages number points for one engine. */
 export class NumberPoints {
   readonly #options: { readonly convertsCounters: boolean };
   readonly #dependencies: NumberPointsDependencies;
@@ -70,7 +70,7 @@ export class NumberPoints {
     return undefined;
   }
 
-  /** A ref for a point's stream, which the lane table does not hold under the key that was looked up last; or why the point is refused. */
+  /** A ref for a point's stream, which the ingest table does not hold under the key that was looked up last; or why the point is refused. */
   define(point: NumberPoint, body: Body, unit: WorkUnit): DefinedStream | ItemRefusal {
     const attributes = attempt(point.attributes);
     if (typeof attributes === "string") return { reason: "invalid_attributes", field: "attributes", message: attributes };

@@ -15,7 +15,7 @@ import {
 } from "../../../core/layout/memory-map.ts";
 import { type OtlpEncoding, type OtlpSignal, otlpOfBodyKind } from "../../../core/protocol/otlp-kind.ts";
 import { decodeJson } from "../../../domain/codec/json-body.ts";
-import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import { fillPowersOfFive } from "../../../domain/kernel/powers-of-five.ts";
 import { logRecord } from "../../../domain/logs/log-record.ts";
 import { LOG_NAMES, logsOfJson } from "../../../domain/otlp/json-logs.ts";
@@ -40,9 +40,9 @@ import type { MetricDescriptions } from "../unit/metric-descriptions.ts";
 import type { MetricScopes } from "../unit/metric-scopes.ts";
 import type { StreamDefiner } from "../unit/stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
-import { LaneSink } from "./lane-sink.ts";
 import { MetricsWalk } from "./metrics-walk.ts";
 import { NumberPoints, POINT_ROWS_MAX, recordOfPoint } from "./number-points.ts";
+import { OtlpIntake } from "./otlp-intake.ts";
 import { OtlpOutcome } from "./otlp-outcome.ts";
 import { elementsMax, RequestCut, type RequestPiece, textOfPiece, tooManyElements } from "./request-pieces.ts";
 import { TracesWalk } from "./traces-walk.ts";
@@ -58,7 +58,7 @@ export interface OtlpDecoderOptions {
 
 export interface OtlpDecoderDependencies {
   readonly memory: EngineMemory;
-  readonly kernel: LaneExports;
+  readonly kernel: IngestExports;
   readonly definer: StreamDefiner;
   readonly counters: EngineCounters;
   readonly exclusions: FieldExclusions;
@@ -79,13 +79,13 @@ const SILENCE_BYTES = 4_096;
 const DISTRIBUTION_BYTES = 256;
 const NO_ITEMS: Iterator<Item> = [][Symbol.iterator]();
 
-/** Decodes OTLP bodies for one lane, one at a time. */
+/** Decodes OTLP bodies for one engine, one at a time. */
 export class OtlpDecoder implements BodyDecoder {
   readonly takesCopy = false;
   readonly #options: OtlpDecoderOptions;
   readonly #prefixes: boolean;
   readonly #dependencies: OtlpDecoderDependencies;
-  readonly #sink: LaneSink;
+  readonly #sink: OtlpIntake;
   readonly #points: NumberPoints;
   readonly #walk: MetricsWalk;
   #items: Iterator<Item | undefined> = NO_ITEMS;
@@ -106,7 +106,7 @@ export class OtlpDecoder implements BodyDecoder {
     this.#prefixes = options.prefixesServices ?? false;
     this.#dependencies = dependencies;
     fillPowersOfFive(dependencies.memory.view);
-    this.#sink = new LaneSink(dependencies);
+    this.#sink = new OtlpIntake(dependencies);
     this.#points = new NumberPoints(options, dependencies);
     this.#walk = new MetricsWalk(this.#points, dependencies, this.#prefixes);
     this.#tracesWalk = new TracesWalk(dependencies, this.#prefixes);

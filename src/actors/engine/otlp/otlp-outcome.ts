@@ -3,7 +3,7 @@ import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory
 import { ownMember } from "../../../core/collections/own-member.ts";
 import type { RecordType } from "../../../core/layout/counters.ts";
 import type { OtlpSignal } from "../../../core/protocol/otlp-kind.ts";
-import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import type { ItemRefusal } from "../../../domain/otlp/otlp-items.ts";
 import { DeadLetterGroups } from "../../../domain/series/dead-letter-groups.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
@@ -30,7 +30,7 @@ const PAYLOAD_CHARACTERS_MAX = 64 * 1024;
 
 export interface OtlpOutcomeDependencies {
   readonly memory: EngineMemory;
-  readonly kernel: LaneExports;
+  readonly kernel: IngestExports;
   readonly counters: EngineCounters;
   readonly tenantName: (index: number) => string;
   readonly requestId: (admission: number) => string;

@@ -9,7 +9,7 @@ import {
 } from "../../../core/config/body-limits.ts";
 import { JSON_DEPTH_MAX } from "../../../core/config/limits.ts";
 import { STATUS_LONG_ELEMENT, STATUS_OK } from "../../../core/layout/kernel-status.ts";
-import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import { METRIC_KINDS } from "../../../domain/otlp/json-metrics.ts";
 import type { RequestNames } from "../../../domain/otlp/json-values.ts";
 import { type BodyProblem, longElement, problemAt } from "../json/record-runs.ts";
@@ -77,7 +77,7 @@ export class RequestCut {
   readonly #body: Body;
   readonly #levels: readonly string[];
   readonly #hasPoints: boolean;
-  readonly #kernel: LaneExports;
+  readonly #kernel: IngestExports;
   readonly #bytes: Uint8Array;
   readonly #memory: EngineMemory;
   readonly #pieces: RequestPiece[] = [];
@@ -89,7 +89,7 @@ export class RequestCut {
     body: Body,
     names: RequestNames,
     hasPoints: boolean,
-    dependencies: { readonly kernel: LaneExports; readonly memory: EngineMemory },
+    dependencies: { readonly kernel: IngestExports; readonly memory: EngineMemory },
   ) {
     this.#body = body;
     this.#levels = [names.resources, names.scopes, names.items];

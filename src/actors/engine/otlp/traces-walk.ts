@@ -12,7 +12,7 @@ import {
   SPAN_ROW_RESOURCE_BYTES,
 } from "../../../core/layout/span-row.ts";
 import { WireReader } from "../../../domain/codec/wire-reader.ts";
-import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import type { OtlpSource, SpanItem } from "../../../domain/otlp/otlp-items.ts";
 import { sourceOfResource } from "../../../domain/otlp/protobuf-request.ts";
 import { spanItem } from "../../../domain/otlp/protobuf-traces.ts";
@@ -43,14 +43,14 @@ interface KnownResource {
 
 export interface TracesWalkDependencies {
   readonly memory: EngineMemory;
-  readonly kernel: LaneExports;
+  readonly kernel: IngestExports;
   readonly spans: SpanSink;
   readonly counters: Pick<EngineCounters, "lost">;
   readonly labels: LabelIntake;
   readonly tenantName: (index: number) => string;
 }
 
-/** One lane's, over one body at a time. */
+/** One engine's, over one body at a time. */
 export class TracesWalk {
   readonly #dependencies: TracesWalkDependencies;
   readonly #rows: SpanRows;

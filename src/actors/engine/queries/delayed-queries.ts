@@ -1,11 +1,11 @@
 // Questions that what was acknowledged before them has to come before, in the order in which they came.
-import type { EngineReply, LaneMarkQuery, StreamQuery } from "../../../core/protocol/engine-control.ts";
+import type { EngineReply, LogMarkQuery, StreamQuery } from "../../../core/protocol/engine-control.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";
 import type { StreamReturns } from "../cold/stream-returns.ts";
 import type { Outbox } from "../report/outbox.ts";
 import type { AnswerWalk, SeriesQueries } from "./series-queries.ts";
 
-export type DelayedQuery = StreamQuery | LaneMarkQuery;
+export type DelayedQuery = StreamQuery | LogMarkQuery;
 
 export interface DelayedQueriesDependencies {
   readonly returns: StreamReturns;
@@ -53,7 +53,7 @@ export class DelayedQueries {
     if (outbox.isCarrying) return false;
     const at = this.#waiting.findIndex(({ partition, end }) => returns.hasPassed(partition, end));
     const [found] = at < 0 ? [] : this.#waiting.splice(at, 1);
-    if (found?.query.type === "lane-mark") reply(found.query);
+    if (found?.query.type === "log-mark") reply(found.query);
     else return this.#step(found === undefined ? this.#walks.shift() : queries.answer(found.query));
     return true;
   }

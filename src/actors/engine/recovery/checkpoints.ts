@@ -1,7 +1,7 @@
-// Checkpoints of an engine's partitions, round-robin. A checkpoint names, per lane, the log position that its state covers; it travels in the
+// Checkpoints of an engine's partitions, round-robin. A checkpoint names, per writer, the log position that its state covers; it travels in the
 // same ring as verdicts and blocks, behind all of them that belong to that state. It is written a part at a time, about 2 ms each, between units
 // of work. Its pace follows the log: a round per CHECKPOINT_ROUND_LOG_BYTES, and never more than one byte for CHECKPOINT_LOG_SHARE bytes of log.
-// When nothing has come for a moment, the lane ends its segment and one quick round covers it, so that an idle server keeps no log and a start after it has nothing to
+// When nothing has come for a moment, the writer ends its segment and one quick round covers it, so that an idle server keeps no log and a start after it has nothing to
 // apply. What has not changed since its checkpoint is not written again: that it covers more of the log is noted, where there is more.
 import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import type { InboxReader } from "../../../adapters/shared-memory/inbox-ring.ts";
@@ -13,10 +13,10 @@ import {
   FRAME_CHECKPOINT,
   FRAME_CHECKPOINT_NOTE,
   FRAME_CHECKPOINT_PART,
-  FRAME_LANE_MARK,
+  FRAME_LOG_MARK,
   joinCheckpoint,
-  type LaneMark,
-  type LaneMarkFrame,
+  type LogMark,
+  type LogMarkFrame,
   type LogPosition,
   type TenantUsage,
 } from "../../../core/protocol/coordinator-frame.ts";
@@ -36,7 +36,7 @@ import type { Recovery, RestoredCheckpoint } from "./recovery.ts";
 const QUIET_CHECKPOINT_MS = 1_000;
 /** Nothing was logged for so long: the server is idle. */
 const IDLE_MS = 500;
-/** From the end of the lane's segment to the round that covers it, bound: mostly every lane has ended its own before. */
+/** From the end of the writer's segment to the round that covers it, bound: mostly every writer has ended its own before. */
 const IDLE_SETTLE_MS = 1_000;
 /** Less log than this is not worth a round. */
 const IDLE_LOG_BYTES_MIN = 256 * 1024;
@@ -44,8 +44,8 @@ const IDLE_LOG_BYTES_MIN = 256 * 1024;
 const SETTLE_MS_MAX = 5_000;
 /** Interval at which one partition is looked through for idle streams: all of them in about four minutes. */
 const IDLE_LOOK_MS = 1_000;
-/** Interval at which the lane reports how far its records have been sent. */
-const LANE_MARK_MS = 1_000;
+/** Interval at which the writer reports how far its records have been sent. */
+const LOG_MARK_MS = 1_000;
 
 export interface CheckpointsOptions {
   readonly epoch: number;
@@ -61,20 +61,20 @@ export interface CheckpointsOptions {
 
 export interface CheckpointsDependencies {
   readonly memories: readonly EngineMemory[];
-  /** Ends of the rings into this engine, by lane; undefined for its own lane. */
+  /** Ends of the rings into this engine, by writer; undefined for its own writer. */
   readonly readers: ReadonlyArray<InboxReader | undefined>;
   readonly shard: Shard;
   readonly eviction: StreamEviction;
   readonly kernel: ShardKernel;
   readonly outbox: Outbox;
   readonly counters: EngineCounters;
-  /** End of this lane's own log. */
+  /** End of this writer's own log. */
   readonly logPosition: () => LogPosition;
-  /** Events accepted by what this lane has logged since the last call. */
+  /** Events accepted by what this writer has logged since the last call. */
   readonly takeUsage: () => readonly TenantUsage[];
-  /** Size of what all lanes have logged in this epoch, in bytes; rows count as they are before they are packed. */
+  /** Size of what all writers have logged in this epoch, in bytes; rows count as they are before they are packed. */
   readonly logBytes: () => number;
-  /** Ends the segment of this lane's log; false when that cannot be done now. */
+  /** Ends the segment of this writer's log; false when that cannot be done now. */
   readonly endSegment: () => boolean;
 }
 
@@ -89,7 +89,7 @@ interface Draft {
   readonly partition: Partition;
   /** It is made for what time alone has changed: streams that are to leave. */
   readonly isForIdle: boolean;
-  readonly vector: readonly LaneMark[];
+  readonly vector: readonly LogMark[];
   /** Positions of the rings that hold everything up to the vector. */
   readonly awaited: ReadonlyArray<number | undefined>;
   isWriting: boolean;
@@ -164,7 +164,7 @@ export class Checkpoints {
 
   /** Begins a checkpoint when one is due by time. To be called now and then. */
   tick(nowMs: number): boolean {
-    this.#markLane(nowMs);
+    this.#markLog(nowMs);
     this.#nowMs = nowMs;
     if (this.#draft !== undefined || this.#owned.length === 0) return false;
     if (this.#beginIdle(nowMs)) return true;
@@ -198,7 +198,7 @@ export class Checkpoints {
     }
   }
 
-  /** Whether every lane's log goes on in a segment that holds nothing yet. */
+  /** Whether every writer's log goes on in a segment that holds nothing yet. */
   get #haveLogsEnded(): boolean {
     return this.#vector().every(({ offset }) => offset === 0);
   }
@@ -310,13 +310,13 @@ export class Checkpoints {
     return this.#lastOnes === 0 && this.#draft === undefined;
   }
 
-  /** Tells how far the lane's records have been sent, and what it has counted, whatever the time. */
+  /** Tells how far the writer's records have been sent, and what it has counted, whatever the time. */
   markNow(): void {
     this.#mark();
   }
 
   /**
-   * Per lane, a log position that the state will cover: the lane's `placed` word, and behind it the position of the lane's ring, which is to be passed
+   * Per writer, a log position that the state will cover: the writer's `placed` word, and behind it the position of the writer's ring, which is to be passed
    * before the state is written. The state may be ahead of it; rows are idempotent by (stream, timestamp), so a replay from there changes nothing.
    */
   #begin(): void {
@@ -333,11 +333,11 @@ export class Checkpoints {
     return number;
   }
 
-  /** Per lane the end of what is logged; of another engine's lane what is on its way into this one's ring. */
-  #vector(): LaneMark[] {
+  /** Per writer the end of what is logged; of another engine's writer what is on its way into this one's ring. */
+  #vector(): LogMark[] {
     const { memories, logPosition } = this.#dependencies;
     const { epoch, engine } = this.#options;
-    return memories.map((memory, lane) => ({ epoch, lane, ...(lane === engine ? logPosition() : memory.placed()) }));
+    return memories.map((memory, writer) => ({ epoch, lane: writer, ...(writer === engine ? logPosition() : memory.placed()) }));
   }
 
   #beginWith(number: number, isForIdle: boolean): void {
@@ -352,7 +352,7 @@ export class Checkpoints {
   /** Rows that wait for a stream are behind the vector too. */
   #isSettled({ awaited, partition }: Draft): boolean {
     if (this.#dependencies.shard.returns.isHeld(partition.number)) return false;
-    return this.#dependencies.readers.every((reader, lane) => reader === undefined || reader.hasPassed(awaited[lane] as number));
+    return this.#dependencies.readers.every((reader, writer) => reader === undefined || reader.hasPassed(awaited[writer] as number));
   }
 
   /** Takes some idle streams out of memory; false at the end. */
@@ -452,8 +452,8 @@ export class Checkpoints {
     return changes;
   }
 
-  #markLane(nowMs: number): void {
-    if (nowMs - this.#markedMs < LANE_MARK_MS) return;
+  #markLog(nowMs: number): void {
+    if (nowMs - this.#markedMs < LOG_MARK_MS) return;
     if (this.#mark()) this.#markedMs = nowMs;
   }
 
@@ -462,9 +462,9 @@ export class Checkpoints {
     const position = this.#dependencies.logPosition();
     if (position.segment === this.#marked.segment && position.offset === this.#marked.offset) return false;
     this.#marked = position;
-    const mark: LaneMark = { epoch: this.#options.epoch, lane: this.#options.engine, ...position };
-    const frame: LaneMarkFrame = { mark, usage: this.#dependencies.takeUsage() };
-    this.#dependencies.outbox.sendJson(FRAME_LANE_MARK, frame);
+    const mark: LogMark = { epoch: this.#options.epoch, lane: this.#options.engine, ...position };
+    const frame: LogMarkFrame = { mark, usage: this.#dependencies.takeUsage() };
+    this.#dependencies.outbox.sendJson(FRAME_LOG_MARK, frame);
     return true;
   }
 }

@@ -39,7 +39,7 @@ export class BlockMarks {
   }
 }
 
-const keyOf = (epoch: number, lane: number, { segment, offset }: LogPosition) => `${epoch}-${lane}-${segment}-${offset}`;
+const keyOf = (epoch: number, writer: number, { segment, offset }: LogPosition) => `${epoch}-${writer}-${segment}-${offset}`;
 
 /** All marks of a start. */
 export class LeftOut {
@@ -56,7 +56,7 @@ export class LeftOut {
   }
 
   /** Marks of the block that ends there. */
-  of(epoch: number, lane: number, end: LogPosition): BlockMarks | undefined {
-    return this.#blocks.size === 0 ? undefined : this.#blocks.get(keyOf(epoch, lane, end));
+  of(epoch: number, writer: number, end: LogPosition): BlockMarks | undefined {
+    return this.#blocks.size === 0 ? undefined : this.#blocks.get(keyOf(epoch, writer, end));
   }
 }

@@ -16,7 +16,7 @@ import { type BlockMarks, LeftOut } from "./left-out.ts";
 /** A block of the log, as far as it is asked what of it is left out. */
 interface OmittedBlock {
   readonly epoch: number;
-  readonly lane: number;
+  readonly writer: number;
   readonly header: { readonly baseMs: number };
   readonly end: LogPosition;
 }
@@ -44,8 +44,8 @@ export class LogOmissions {
     return [...this.#found.values()];
   }
 
-  marksOf({ epoch, lane, end }: OmittedBlock): BlockMarks | undefined {
-    return this.#leftOut.of(epoch, lane, end);
+  marksOf({ epoch, writer, end }: OmittedBlock): BlockMarks | undefined {
+    return this.#leftOut.of(epoch, writer, end);
   }
 
   /** Whether a section is left out as a whole. */
@@ -115,6 +115,6 @@ export class LogOmissions {
   }
 }
 
-function placeOf({ epoch, lane, end }: OmittedBlock): string {
-  return `e${epoch}-${lane}-${end.segment}-${end.offset}`;
+function placeOf({ epoch, writer, end }: OmittedBlock): string {
+  return `e${epoch}-${writer}-${end.segment}-${end.offset}`;
 }

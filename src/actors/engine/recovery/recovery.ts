@@ -32,14 +32,14 @@ import {
 } from "../../../core/layout/row-frame.ts";
 import {
   FRAME_DEAD_LETTER,
-  FRAME_LANE_MARK,
+  FRAME_LOG_MARK,
   FRAME_METADATA,
   FRAME_METRIC_SCOPE,
   FRAME_RECORD,
   FRAME_SERVICE_LABELS,
   FRAME_SPAN_BLOCK,
-  type LaneMark,
-  type LaneMarkFrame,
+  type LogMark,
+  type LogMarkFrame,
   type LogPosition,
 } from "../../../core/protocol/coordinator-frame.ts";
 import type { CrashNote } from "../../../core/protocol/crash-note.ts";
@@ -48,7 +48,7 @@ import type { SetAsideItem } from "../../../core/protocol/set-aside.ts";
 import { decodeUsage, UsageTally } from "../../../domain/access/usage-tally.ts";
 import { messagesOf, type ShardMessage } from "../../../domain/codec/shard-message.ts";
 import type { ByteCursor } from "../../../domain/codec/varint.ts";
-import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import type { DefinitionTenant, ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import { engineOf, partitionOf, serviceSeed } from "../../../domain/placement/partition.ts";
 import { storedFlags } from "../../../domain/series/query-only-series.ts";
@@ -62,10 +62,10 @@ import { LogOmissions } from "./log-omissions.ts";
 import { handledSum, holdsRefs, NOTHING_HANDLED, readPartitionPart } from "./partition-state.ts";
 import { ReplayedRefs } from "./replayed-refs.ts";
 
-/** A log block as the merge of all lanes yields it. */
+/** A log block as the merge of all writers yields it. */
 export interface ReplayBlock {
   readonly epoch: number;
-  readonly lane: number;
+  readonly writer: number;
   readonly header: { readonly baseMs: number; readonly kinds: number };
   readonly payload: Uint8Array;
   readonly end: LogPosition;
@@ -77,7 +77,7 @@ export interface RecoveryOptions {
   /** Checkpoints of this engine's partitions. */
   readonly checkpoints: readonly StoredCheckpoint[];
   /** Records and dead letters behind these positions are sent again, and accepted events counted, by engine 0 alone. */
-  readonly laneMarks: readonly LaneMark[];
+  readonly logMarks: readonly LogMark[];
   /** What threads have thrown over; nothing where it is not given. */
   readonly leaveOut?: readonly CrashNote[];
 }
@@ -86,7 +86,7 @@ export interface RecoveryDependencies {
   readonly memory: EngineMemory;
   readonly shard: Shard;
   readonly kernel: ShardKernel;
-  readonly lane: LaneExports;
+  readonly ingest: IngestExports;
   readonly outbox: Outbox;
   readonly processWords: ProcessSlots;
   readonly tenantIndex: (name: string) => number;
@@ -133,8 +133,8 @@ export interface RestoredCheckpoint {
 export class Recovery {
   readonly #options: RecoveryOptions;
   readonly #dependencies: RecoveryDependencies;
-  /** Per partition: the epoch its checkpoint was taken in, and what it covers of each lane then. */
-  readonly #covered: Array<{ epoch: number; lanes: Map<number, LogPosition> } | undefined> = Array.from({ length: PARTITIONS });
+  /** Per partition: the epoch its checkpoint was taken in, and what it covers of each writer then. */
+  readonly #covered: Array<{ epoch: number; writers: Map<number, LogPosition> } | undefined> = Array.from({ length: PARTITIONS });
   readonly #refs: ReplayedRefs;
   readonly #omissions: LogOmissions;
   /** Slots by refs of the epochs that checkpoints were taken in. */
@@ -152,7 +152,7 @@ export class Recovery {
   #epoch = -1;
   /** The one at hand. */
   #block: ReplayBlock | undefined;
-  /** End of the last block of each lane, in the epoch being read, that was not sent before, and what was accepted by those blocks. */
+  /** End of the last block of each writer, in the epoch being read, that was not sent before, and what was accepted by those blocks. */
   readonly #sentAgain = new Map<number, { end: LogPosition; readonly usage: UsageTally }>();
   /** By partition: what a stop need not write again where nothing comes to it. */
   readonly restored = new Map<number, RestoredCheckpoint>();
@@ -163,10 +163,10 @@ export class Recovery {
   constructor(options: RecoveryOptions, dependencies: RecoveryDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
-    const { memory, kernel, lane, shard, processWords } = dependencies;
+    const { memory, kernel, ingest, shard, processWords } = dependencies;
     this.#omissions = new LogOmissions(options.leaveOut ?? [], dependencies);
     const looksCovered = (partition: number) => this.#block !== undefined && this.#lookUpCoverage(partition, this.#block);
-    this.#refs = new ReplayedRefs({ memory, kernel, lane, processWords, cold: shard.cold, looksCovered });
+    this.#refs = new ReplayedRefs({ memory, kernel, ingest, processWords, cold: shard.cold, looksCovered });
   }
 
   /** What of the logs was left out, besides samples, which are dead letters. */
@@ -244,7 +244,7 @@ export class Recovery {
     partition.generation = generation;
     this.#slotsByNumber = [];
     if (!this.#refsOfCheckpoints.has(epoch)) this.#refsOfCheckpoints.set(epoch, new NumberMap());
-    this.#covered[number] = { epoch, lanes: new Map(vector.map((mark) => [mark.lane, mark])) };
+    this.#covered[number] = { epoch, writers: new Map(vector.map((mark) => [mark.lane, mark])) };
   }
 
   /** Streams of a part, as many as the kernel takes; the first call puts the part where the kernel reads it. */
@@ -286,21 +286,21 @@ export class Recovery {
   }
 
   #identityHash(identity: Uint8Array): Uint8Array {
-    const { memory, lane } = this.#dependencies;
+    const { memory, ingest } = this.#dependencies;
     memory.bytes.set(identity, SCRATCH);
     memory.bytes.fill(0, SCRATCH + identity.byteLength, SCRATCH + identity.byteLength + 64);
-    const at = lane.identityHash(SCRATCH, identity.byteLength);
+    const at = ingest.identityHash(SCRATCH, identity.byteLength);
     return memory.bytes.slice(at, at + 16);
   }
 
   /** Applies this engine's share of one block. Whoever calls ends the block in the trace, once all that follows of it is done. */
   apply(block: ReplayBlock): void {
-    this.#dependencies.shard.work.beginBlock(block.epoch, block.lane, block.end);
+    this.#dependencies.shard.work.beginBlock(block.epoch, block.writer, block.end);
     if (block.epoch !== this.#epoch) this.#beginEpoch(block.epoch);
     this.#block = block;
     this.#refs.beginBlock();
     const sends = this.#options.engine === 0 && !this.#isSent(block);
-    if (sends) this.#passLane(block);
+    if (sends) this.#passWriter(block);
     const marks = this.#omissions.marksOf(block);
     for (const section of sectionsOf(block.payload)) {
       this.#dependencies.shard.work.section = section.kind;
@@ -317,38 +317,38 @@ export class Recovery {
 
   /** To be called once after the last block. */
   finish(): void {
-    this.#markLanes();
+    this.#markWriters();
     this.#refs.forget();
   }
 
   /**
-   * Whether the coordinator has stored what the block holds for it: it is behind its lane's mark, or of an epoch before that of partition 0's checkpoint. That
+   * Whether the coordinator has stored what the block holds for it: it is behind its writer's mark, or of an epoch before that of partition 0's checkpoint. That
    * partition is engine 0's in every epoch, whose checkpoints follow all that its start has sent again.
    */
   #isSent(block: ReplayBlock): boolean {
     const first = this.#covered[0];
     if (first !== undefined && first.epoch > block.epoch) return true;
-    const mark = this.#options.laneMarks.find(({ epoch, lane }) => epoch === block.epoch && lane === block.lane);
+    const mark = this.#options.logMarks.find(({ epoch, lane }) => epoch === block.epoch && lane === block.writer);
     return mark !== undefined && isCovered(block.end, mark);
   }
 
-  #passLane({ lane, end }: ReplayBlock): void {
-    const passed = this.#sentAgain.get(lane);
-    if (passed === undefined) this.#sentAgain.set(lane, { end, usage: new UsageTally() });
+  #passWriter({ writer, end }: ReplayBlock): void {
+    const passed = this.#sentAgain.get(writer);
+    if (passed === undefined) this.#sentAgain.set(writer, { end, usage: new UsageTally() });
     else passed.end = end;
   }
 
   /** Marks of the epoch that was read: what was sent again is not sent once more by the next start, and its events are counted once. */
-  #markLanes(): void {
-    for (const [lane, { end, usage }] of this.#sentAgain) {
-      const frame: LaneMarkFrame = { mark: { epoch: this.#epoch, lane, ...end }, usage: usage.entries };
-      this.#dependencies.outbox.sendJson(FRAME_LANE_MARK, frame);
+  #markWriters(): void {
+    for (const [writer, { end, usage }] of this.#sentAgain) {
+      const frame: LogMarkFrame = { mark: { epoch: this.#epoch, lane: writer, ...end }, usage: usage.entries };
+      this.#dependencies.outbox.sendJson(FRAME_LOG_MARK, frame);
     }
     this.#sentAgain.clear();
   }
 
   #beginEpoch(epoch: number): void {
-    this.#markLanes();
+    this.#markWriters();
     this.#epoch = epoch;
     this.#refs.beginEpoch(this.#refsOfCheckpoints.get(epoch) ?? new NumberMap());
     this.#refsOfCheckpoints.delete(epoch);
@@ -415,9 +415,9 @@ export class Recovery {
 
   /** Unpacks the rows of a section, behind the area that they are gathered in; answers how many. */
   #unpack(payload: Uint8Array): number {
-    const { memory, lane } = this.#dependencies;
+    const { memory, ingest } = this.#dependencies;
     memory.bytes.set(payload, PACKED_ROWS);
-    const rows = lane.unpackRows(PACKED_ROWS, payload.byteLength, UNPACKED_ROWS, WORK_ROWS_MAX);
+    const rows = ingest.unpackRows(PACKED_ROWS, payload.byteLength, UNPACKED_ROWS, WORK_ROWS_MAX);
     if (rows > WORK_ROWS_MAX) throw new Error("a log section holds more rows than one unit of work may");
     return rows;
   }
@@ -426,13 +426,13 @@ export class Recovery {
     const covered = this.#covered[partition];
     if (covered === undefined || covered.epoch < block.epoch) return false;
     if (covered.epoch > block.epoch) return true;
-    const position = covered.lanes.get(block.lane);
+    const position = covered.writers.get(block.writer);
     return position !== undefined && isCovered(block.end, position);
   }
 
   #sendAgain(kind: number, payload: Uint8Array, block: ReplayBlock): void {
     if (kind === SECTION_USAGE) {
-      this.#sentAgain.get(block.lane)?.usage.addAll(decodeUsage(payload));
+      this.#sentAgain.get(block.writer)?.usage.addAll(decodeUsage(payload));
       return;
     }
     const frame = FRAME_OF_SECTION[kind];
@@ -449,25 +449,25 @@ export interface ReplayStartOptions {
   readonly engines: number;
   /** Checkpoints of this engine's partitions. */
   readonly checkpoints: readonly StoredCheckpoint[];
-  readonly laneMarks: readonly LaneMark[];
+  readonly logMarks: readonly LogMark[];
 }
 
 /**
- * Where reading may begin: per (epoch, lane) the lowest position that any of the checkpoints covers, and for engine 0, which sends records again,
- * also the lane marks. A lane that one checkpoint does not name is read from its beginning; so is everything while a partition has no checkpoint.
+ * Where reading may begin: per (epoch, writer) the lowest position that any of the checkpoints covers, and for engine 0, which sends records again,
+ * also the log marks. A writer that one checkpoint does not name is read from its beginning; so is everything while a partition has no checkpoint.
  */
-export function replayStart({ engine, engines, checkpoints, laneMarks }: ReplayStartOptions): LaneMark[] {
+export function replayStart({ engine, engines, checkpoints, logMarks }: ReplayStartOptions): LogMark[] {
   const epochs = new Set(checkpoints.map(({ epoch }) => epoch));
   const [epoch] = epochs;
   if (epochs.size !== 1 || epoch === undefined || checkpoints.length < partitionsOf(engine, engines)) return [];
-  const lowest = new Map<number, LaneMark>();
+  const lowest = new Map<number, LogMark>();
   for (const mark of (checkpoints[0] as StoredCheckpoint).vector) {
-    const marks = checkpoints.map(({ vector }) => vector.find(({ lane }) => lane === mark.lane));
-    if (engine === 0) marks.push(laneMarks.find((one) => one.epoch === epoch && one.lane === mark.lane));
+    const marks = checkpoints.map(({ vector }) => vector.find((one) => one.lane === mark.lane));
+    if (engine === 0) marks.push(logMarks.find((one) => one.epoch === epoch && one.lane === mark.lane));
     if (marks.some((one) => one === undefined)) continue;
     lowest.set(
       mark.lane,
-      (marks as LaneMark[]).reduce((least, one) => (isCovered(one, least) ? one : least)),
+      (marks as LogMark[]).reduce((least, one) => (isCovered(one, least) ? one : least)),
     );
   }
   return [...lowest.values()];

@@ -14,21 +14,21 @@ import {
   REPLAYED_REF_BYTES,
 } from "../../../core/layout/replayed-refs.ts";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../core/layout/row-frame.ts";
-import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import { type ColdStreams, RETURNED } from "../cold/cold-streams.ts";
 
 export interface ReplayedRefsDependencies {
   readonly memory: EngineMemory;
   readonly kernel: ShardKernel;
-  readonly lane: Pick<LaneExports, "translateRows" | "translatedRows">;
+  readonly ingest: Pick<IngestExports, "translateRows" | "translatedRows">;
   readonly cold: ColdStreams;
   readonly processWords: ProcessSlots;
   /** Whether the partition's checkpoint covers the block at hand. */
   readonly looksCovered: (partition: number) => boolean;
 }
 
-/** Translates the rows of logs, one epoch after another. To be used while the lane is not: it has its table where this keeps its notes. */
+/** Translates the rows of logs, one epoch after another. To be used while the ingest is not: it has its table where this keeps its notes. */
 export class ReplayedRefs {
   readonly #dependencies: ReplayedRefsDependencies;
   /** Slots by refs of the epoch at hand, COLD_SLOTS and more for streams that are not in memory. */
@@ -55,7 +55,7 @@ export class ReplayedRefs {
     this.#dependencies.memory.bytes.fill(COVERAGE_UNKNOWN, REPLAYED_COVERAGE, REPLAYED_COVERAGE + PARTITIONS);
   }
 
-  /** Leaves the lane's table empty. */
+  /** Leaves the ingest's table empty. */
   forget(): void {
     const from = REPLAYED_REFS >>> 2;
     this.#dependencies.memory.words.fill(0, from, from + (this.#taughtEnd * REPLAYED_REF_BYTES) / 4);
@@ -78,11 +78,11 @@ export class ReplayedRefs {
 
   /** Copies the rows that are this engine's and not covered to `out`, with refs of this start; answers how many. Most that are read are covered. */
   translate(pointer: number, rows: number, out: number): number {
-    const { lane } = this.#dependencies;
+    const { ingest } = this.#dependencies;
     let to = out;
     for (let done = 0; done < rows; done++) {
-      done += lane.translateRows(pointer + done * ROW_BYTES, rows - done, to);
-      to += lane.translatedRows() * ROW_BYTES;
+      done += ingest.translateRows(pointer + done * ROW_BYTES, rows - done, to);
+      to += ingest.translatedRows() * ROW_BYTES;
       if (done < rows && this.#translateOne(pointer + done * ROW_BYTES, to)) to += ROW_BYTES;
     }
     return (to - out) / ROW_BYTES;

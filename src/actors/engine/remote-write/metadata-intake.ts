@@ -1,9 +1,9 @@
-// Metadata of a lane's remote-write bodies: messages of 1.0, and what series of 2.0 report themselves. New ones are stored with the unit at hand.
+// Metadata of an ingest's remote-write bodies: messages of 1.0, and what series of 2.0 report themselves. New ones are stored with the unit at hand.
 import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
 import { METADATA_HELP_CHARACTERS_MAX, METADATA_PER_BODY_MAX } from "../../../core/config/metric-limits.ts";
 import { BODY_PADDING_BYTES, SCRATCH } from "../../../core/layout/memory-map.ts";
-import { type LaneExports, parseLabelSpan } from "../../../domain/kernel/lane-kernel.ts";
+import { type IngestExports, parseLabelSpan } from "../../../domain/kernel/ingest-kernel.ts";
 import { type MetadataMessage, metadataMessages, metricTypeOf } from "../../../domain/remote-write/metadata-messages.ts";
 import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
 import { saysOtherwise } from "../../../domain/series/metric-metadata.ts";
@@ -14,7 +14,7 @@ import type { WorkUnit } from "../unit/work-unit.ts";
 
 export interface MetadataIntakeDependencies {
   readonly memory: EngineMemory;
-  readonly kernel: LaneExports;
+  readonly kernel: IngestExports;
   readonly metadata: MetadataBook;
   readonly descriptions: MetricDescriptions;
   readonly tenantName: (index: number) => string;
@@ -31,7 +31,7 @@ export interface TakenMessages {
 
 const text = new TextDecoder("utf-8");
 
-/** Takes metadata for one lane. */
+/** Takes metadata for one engine. */
 export class MetadataIntake {
   readonly #dependencies: MetadataIntakeDependencies;
   /** Version of the corrected kinds that the kernel has. */
@@ -90,7 +90,7 @@ export class MetadataIntake {
     kernel.remoteWriteNoted();
   }
 
-  /** To be called between bodies. Series in the lane table were defined with the kinds before: they are defined anew when they come again. */
+  /** To be called between bodies. Series in the ingest table were defined with the kinds before: they are defined anew when they come again. */
   settle(): void {
     this.#correctKinds();
     if (this.#needsClear) this.#dependencies.kernel.laneTableClear();

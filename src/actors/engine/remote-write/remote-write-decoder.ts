@@ -1,4 +1,4 @@
-// Decodes remote-write bodies, 1.0 and 2.0, with the lane kernel: it walks the protobuf and stages rows; this side defines new streams, takes metadata and
+// Decodes remote-write bodies, 1.0 and 2.0, with the ingest kernel: it walks the protobuf and stages rows; this side defines new streams, takes metadata and
 // native histograms, decides between replicas, and buries rejects.
 import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import {
@@ -47,8 +47,8 @@ import {
 import { DEFINE_SERVICE_LABEL_SHIFT } from "../../../core/layout/row-frame.ts";
 import { FLAG_SETTLED } from "../../../core/layout/stream-record.ts";
 import { BODY_REMOTE_WRITE_2 } from "../../../core/protocol/body-kind.ts";
+import { type IngestExports, parseLabelSpan } from "../../../domain/kernel/ingest-kernel.ts";
 import { resolveLabelRefs } from "../../../domain/kernel/label-refs.ts";
-import { type LaneExports, parseLabelSpan } from "../../../domain/kernel/lane-kernel.ts";
 import type { MetadataMessage } from "../../../domain/remote-write/metadata-messages.ts";
 import { metricTypeOf } from "../../../domain/remote-write/metadata-messages.ts";
 import {
@@ -78,7 +78,7 @@ import type { ReplicaSources } from "./replica-sources.ts";
 
 export interface RemoteWriteDecoderDependencies {
   readonly memory: EngineMemory;
-  readonly kernel: LaneExports;
+  readonly kernel: IngestExports;
   readonly definer: StreamDefiner;
   readonly counters: EngineCounters;
   readonly sources: ReplicaSources;
@@ -106,7 +106,7 @@ const NO_SYMBOL = new Uint8Array(0);
 const NO_LABELS = "a series has no labels; it needs __name__ at least";
 const BAD_REFS = "labels_refs of a series are absent, odd in number, more than 1,024, or name symbols that the request has not";
 
-/** Decodes remote-write bodies for one lane; a large body takes several units. */
+/** Decodes remote-write bodies for one engine; a large body takes several units. */
 export class RemoteWriteDecoder implements BodyDecoder {
   readonly takesCopy = true;
   readonly #dependencies: RemoteWriteDecoderDependencies;

@@ -1,4 +1,4 @@
-// The replicas that one lane has seen, by the numbers under which its kernel knows them.
+// The replicas that one ingest has seen, by the numbers under which its kernel knows them.
 import type { ReplicaChoice, ReplicaGroups, ReplicaKeys } from "../../../adapters/shared-memory/replica-groups.ts";
 import { hash128 } from "../../../core/hashing/hash128.ts";
 import { REPLICA_SOURCES_MAX } from "../../../core/layout/memory-map.ts";

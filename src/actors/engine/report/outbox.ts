@@ -1,12 +1,12 @@
-// What an engine has for the coordinator. Frames go into the shared ring in order; what finds no room waits here, and the lane takes no
+// What an engine has for the coordinator. Frames go into the shared ring in order; what finds no room waits here, and the ingest takes no
 // new body while more than OVERFLOW_BYTES_MAX wait.
 import { CoordinatorRingWriter } from "../../../adapters/shared-memory/coordinator-ring.ts";
 import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { OVERFLOW_BYTES_MAX } from "../../../core/config/limits.ts";
-import { FRAME_BLOCK, FRAME_CHECKPOINT, FRAME_LANE_MARK } from "../../../core/protocol/coordinator-frame.ts";
+import { FRAME_BLOCK, FRAME_CHECKPOINT, FRAME_LOG_MARK } from "../../../core/protocol/coordinator-frame.ts";
 
 /** Frames with what the engine holds no longer: samples, streams, counts of accepted events. */
-const CARRIERS: ReadonlySet<number> = new Set([FRAME_BLOCK, FRAME_CHECKPOINT, FRAME_LANE_MARK]);
+const CARRIERS: ReadonlySet<number> = new Set([FRAME_BLOCK, FRAME_CHECKPOINT, FRAME_LOG_MARK]);
 
 /** Queue of frames from one engine to the coordinator. */
 export class Outbox {

@@ -1,4 +1,4 @@
-// Values of series that a shard derives itself (quantiles of histograms, rates of spans). They go into its own streams as rows do that come from a lane.
+// Values of series that a shard derives itself (quantiles of histograms, rates of spans). They go into its own streams as rows do that come from an ingest.
 import type { EngineMemory, ProcessSlots } from "../../../adapters/shared-memory/engine-memory.ts";
 import { DERIVED_ROWS, DERIVED_ROWS_BYTES, SCRATCH } from "../../../core/layout/memory-map.ts";
 import { RESTART_MARKER_HIGH, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE, WIDTH_MARKER_HIGH } from "../../../core/layout/row-frame.ts";

@@ -168,7 +168,7 @@ export class Shard {
     });
   }
 
-  /** Applies a frame from another lane. */
+  /** Applies a frame from another ingest. */
   applyFrame(frame: InboxFrame): void {
     if ((frame.kind & 0xff) === SECTION_DEFINE) {
       this.work.section = SECTION_DEFINE;

@@ -1,4 +1,4 @@
-// The streams of a shard: takes definitions from lanes and from the log, and knows which slots and refs belong to which partition. The kernel takes
+// The streams of a shard: takes definitions from engines and from the log, and knows which slots and refs belong to which partition. The kernel takes
 // definitions where they lie; what it leaves (a kind that changed, a count to correct, no room) is taken here, one at a time.
 import type { EngineMemory, ProcessSlots } from "../../../adapters/shared-memory/engine-memory.ts";
 import {
@@ -115,7 +115,7 @@ export class StreamRegistry {
     const before = kernel.streams;
     const isCounted = (definition.flags & DEFINE_COUNTED) !== 0;
     const slot = this.#define({ ...definition, flags: definition.flags & ~DEFINE_COUNTED });
-    // A lane counts what the table did not show it; another lane, or another spelling, may have been first.
+    // An ingest counts what the table did not show it; another ingest, or another spelling, may have been first.
     const isNew = kernel.streams > before || (slot >= COLD_SLOTS && isCounted && this.#countCold(slot - COLD_SLOTS));
     if (isNew !== isCounted) processWords.addTenantStreams(definition.tenant, isNew ? 1 : -1);
     if (slot >= 0) {
@@ -127,7 +127,7 @@ export class StreamRegistry {
     this.#publish();
   }
 
-  /** Whether a lane's count of a stream on its way back is the first. */
+  /** Whether an ingest's count of a stream on its way back is the first. */
   #countCold(id: number): boolean {
     const { cold } = this.#dependencies;
     const isFirst = !cold.isCounted(id);
@@ -194,7 +194,7 @@ export class StreamRegistry {
   }
 
   /**
-   * Takes this engine's share of the definitions in `payload`, of an earlier log, before the lane begins: it uses the lane's area. `bound` gets every
+   * Takes this engine's share of the definitions in `payload`, of an earlier log, before the ingest begins: it uses the ingest's area. `bound` gets every
    * ref of that log with its slot; what the kernel leaves goes to `take`, after which the tenant may be another one.
    */
   replay(
@@ -288,7 +288,7 @@ export class StreamRegistry {
     changes.came(memory.bytes.subarray(at, at + HASH_BYTES), kernel.records.tenant(slot), slot);
   }
 
-  /** Tells the lanes of other engines how large the table is that they look streams up in. */
+  /** Tells the other engines how large the table is that they look streams up in. */
   #publish(): void {
     const { memory, kernel, counters } = this.#dependencies;
     memory.store(CONTROL_TABLE_BITS, kernel.tableBits);

@@ -16,7 +16,7 @@ const NO_PARTITION = -1;
 /** Trace of one engine. */
 export class WorkTrace {
   #epoch = 0;
-  #lane = 0;
+  #writer = 0;
   #segment = 0;
   #offset = 0;
   #isInBlock = false;
@@ -25,9 +25,9 @@ export class WorkTrace {
   #message: { readonly partition: number; readonly payload: Uint8Array } | undefined;
   #restoring = NO_PARTITION;
 
-  beginBlock(epoch: number, lane: number, { segment, offset }: LogPosition): void {
+  beginBlock(epoch: number, writer: number, { segment, offset }: LogPosition): void {
     this.#epoch = epoch;
-    this.#lane = lane;
+    this.#writer = writer;
     this.#segment = segment;
     this.#offset = offset;
     this.#isInBlock = true;
@@ -73,7 +73,7 @@ export class WorkTrace {
   place(items: TracedItems): CrashPosition | null {
     if (this.#restoring !== NO_PARTITION) return { type: "checkpoint", partition: this.#restoring };
     if (!this.#isInBlock) return null;
-    const position = { epoch: this.#epoch, lane: this.#lane, segment: this.#segment, offset: this.#offset };
+    const position = { epoch: this.#epoch, lane: this.#writer, segment: this.#segment, offset: this.#offset };
     return { type: "block", ...position, section: this.#section, item: this.#section === null ? null : this.#item(items) };
   }
 

@@ -23,7 +23,7 @@ interface OpenBlock {
   readonly writer: SpanBlockWriter;
 }
 
-/** State that the blocks of one lane share. */
+/** State that the blocks of one engine share. */
 export class SpanBlockWriters {
   readonly #spare: SpanBlockWriter[] = [];
   /** Serial number of the next block. */

@@ -1,4 +1,4 @@
-// The rows that the lane kernel's walk fills with spans (core/layout/span-row.ts), as TypeScript reads them: numbers in place, a string only where a name is new.
+// The rows that the ingest kernel's walk fills with spans (core/layout/span-row.ts), as TypeScript reads them: numbers in place, a string only where a name is new.
 import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { SPAN_ATTRIBUTES, SPAN_ATTRIBUTES_BYTES, SPAN_ROWS, SPAN_ROWS_MAX } from "../../../core/layout/memory-map.ts";
 import {
@@ -21,7 +21,7 @@ import {
   SPAN_ROW_TRACE_HASH,
 } from "../../../core/layout/span-row.ts";
 import { encodeText } from "../../../domain/codec/byte-sink.ts";
-import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import { operationHash } from "../../../domain/trace/operation-hash.ts";
 import type { AttributeWords } from "../../../domain/trace/span-block-writer.ts";
 import { type PeerPart, peerOfParts, peerPartOf } from "../../../domain/trace/span-peer.ts";
@@ -32,7 +32,7 @@ const ROW_DOUBLES = SPAN_ROW_BYTES / 8;
 /** A cursor over the rows of one step. */
 export class SpanRows implements AttributeWords {
   readonly #engineMemory: EngineMemory;
-  readonly #kernel: LaneExports;
+  readonly #kernel: IngestExports;
   readonly #doubles: Float64Array;
   /** The rows as words, and where the row at hand begins in them. */
   readonly rowWords: Uint32Array;
@@ -53,7 +53,7 @@ export class SpanRows implements AttributeWords {
   /** What attributes by number say of whom a span calls, null where nothing. */
   #peerParts: Array<PeerPart | null | undefined> = [];
 
-  constructor(memory: EngineMemory, kernel: LaneExports) {
+  constructor(memory: EngineMemory, kernel: IngestExports) {
     this.#engineMemory = memory;
     this.#kernel = kernel;
     this.memory = memory.bytes;

@@ -1,4 +1,4 @@
-// The lane's side of spans: judges each and gathers compact messages, one kind for the shard of its service, one for the shard of its trace.
+// The ingest's side of spans: judges each and gathers compact messages, one kind for the shard of its service, one for the shard of its trace.
 // Sketch: about 0.4 us a span, 0.15 us one of the kernel's rows. What is gathered leaves with the unit, or earlier when a message is full.
 import { NEW_SOURCE_TEXT_BYTES } from "../../../core/config/body-limits.ts";
 import { TRACE_PARTITIONS } from "../../../core/config/limits.ts";
@@ -47,7 +47,7 @@ const NO_PARENT = "0000000000000000";
 /** A service that spans came from, and its message in the making. */
 export interface SpanSource extends ServiceName {
   readonly partition: number;
-  /** Its own among the lane's services. */
+  /** Its own among the ingest's services. */
   readonly number: number;
   readonly seed: number;
   /** That of the unit at hand. */
@@ -62,7 +62,7 @@ interface CalledName extends ServiceName {
   readonly number: number;
 }
 
-/** Takes the spans of one lane. */
+/** Takes the spans of one engine. */
 export class SpanSink implements MessageSource {
   readonly #sources = new Map<string, SpanSource>();
   #last: SpanSource | undefined;

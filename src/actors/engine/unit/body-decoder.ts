@@ -1,4 +1,4 @@
-// What the lane asks of a decoder of bodies.
+// What the ingest asks of a decoder of bodies.
 import type { Body } from "./body.ts";
 import type { KeptPosition } from "./kept-places.ts";
 import type { BodyAnswer, WorkUnit } from "./work-unit.ts";

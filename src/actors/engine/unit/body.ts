@@ -7,7 +7,7 @@ import { JSON_DEPTH_MAX } from "../../../core/config/limits.ts";
 import { type BodyDescriptor, readDescriptor } from "../../../core/layout/body-descriptor.ts";
 import { BODY_PADDING_BYTES, LARGE_BODY, WORK_BODY } from "../../../core/layout/memory-map.ts";
 import { type DecodedJson, decodeJson } from "../../../domain/codec/json-body.ts";
-import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import type { BodyAnswer } from "./work-unit.ts";
 
 /** One body in the engine's memory. */
@@ -40,7 +40,7 @@ export function toWorkPlace(body: Body, memory: EngineMemory): Body {
 /** Dependencies for reading a body. */
 interface BodySource {
   readonly memory: EngineMemory;
-  readonly kernel: Pick<LaneExports, "jsonDepth">;
+  readonly kernel: Pick<IngestExports, "jsonDepth">;
 }
 
 /** The text of a body; undefined when it is not UTF-8. */

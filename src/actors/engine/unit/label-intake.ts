@@ -8,7 +8,7 @@ import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts
 import { isName } from "../../../domain/series/name-rule.ts";
 import type { WorkUnit } from "./work-unit.ts";
 
-/** One lane's. */
+/** One engine's. */
 export class LabelIntake {
   readonly #exclusions: FieldExclusions;
   /** Values by tenant, service and key. */

@@ -11,7 +11,7 @@ export interface LevelIntakeDependencies {
   readonly tenantName: (index: number) => string;
 }
 
-/** Decodes bodies of BODY_ACCEPTED_LEVELS for one lane. */
+/** Decodes bodies of BODY_ACCEPTED_LEVELS for one engine. */
 export class LevelIntake {
   readonly #dependencies: LevelIntakeDependencies;
 

@@ -10,7 +10,7 @@ import type { WorkUnit } from "./work-unit.ts";
 /** Description of one metric; without a help the one that is known stays. */
 export type MetricDescription = Omit<MetadataMessage, "help"> & Partial<Pick<MetadataMessage, "help">> & { readonly sender?: number };
 
-/** Takes descriptions for one lane. */
+/** Takes descriptions for one engine. */
 export class MetricDescriptions {
   readonly #metadata: MetadataBook;
   readonly #counters: EngineCounters;

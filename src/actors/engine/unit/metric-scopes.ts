@@ -1,4 +1,4 @@
-// Which scopes carry their names in the identities of their streams, for one lane. The first scope of a metric is agreed on with the other lanes in words of the process;
+// Which scopes carry their names in the identities of their streams, for one engine. The first scope of a metric is agreed on with the other engines in words of the process;
 // the unit of work that first depends on it has it too, so that it is in the log whenever a stream is that was defined by it.
 
 import type { EngineMemory, ProcessSlots } from "../../../adapters/shared-memory/engine-memory.ts";
@@ -7,7 +7,7 @@ import { BoundedMap } from "../../../core/collections/bounded-map.ts";
 import { SCOPES_REMEMBERED_MAX } from "../../../core/config/metric-limits.ts";
 import type { ShareLedger } from "../../../core/fairness/share-ledger.ts";
 import type { MetricScopeEnvelope } from "../../../core/protocol/coordinator-frame.ts";
-import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import type { DistributionPoint, MetricHead, NumberPoint } from "../../../domain/otlp/otlp-items.ts";
 import { type MetricScope, scopedAttributes } from "../../../domain/series/metric-scope.ts";
 import { isName } from "../../../domain/series/name-rule.ts";
@@ -16,7 +16,7 @@ import type { WorkUnit } from "./work-unit.ts";
 
 export interface MetricScopesDependencies {
   readonly memory: EngineMemory;
-  readonly kernel: LaneExports;
+  readonly kernel: IngestExports;
   readonly processWords: Pick<ProcessSlots, "scopes">;
   /** Who holds how many metrics with a first scope. */
   readonly shares: ShareLedger;
@@ -34,7 +34,7 @@ interface OwnedScope extends MetricScope {
   readonly environment: string;
 }
 
-/** One lane's. */
+/** One engine's. */
 export class MetricScopes {
   readonly #dependencies: MetricScopesDependencies;
   /** By tenant, service, environment, metric and scope: whether it was another that was first. */

@@ -5,7 +5,7 @@
 import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { NOT_FINITE_LETTERS_MAX } from "../../../core/config/body-limits.ts";
 import { HOUR_MS } from "../../../core/time/durations.ts";
-import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import type { DeadLetterGroups } from "../../../domain/series/dead-letter-groups.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import type { Body } from "./body.ts";
@@ -14,7 +14,7 @@ import type { WorkUnit } from "./work-unit.ts";
 
 export interface NotFiniteSamplesDependencies {
   readonly memory: EngineMemory;
-  readonly kernel: LaneExports;
+  readonly kernel: IngestExports;
   readonly counters: EngineCounters;
   readonly tenantName: (index: number) => string;
 }

@@ -1,4 +1,4 @@
-// First sight of a stream in a lane: canonical identity, hash, partition, a ref of its own; the definition goes ahead of the stream's rows. The kernel
+// First sight of a stream in an ingest: canonical identity, hash, partition, a ref of its own; the definition goes ahead of the stream's rows. The kernel
 // defines most remote-write series by itself, with refs and a number of new streams that are handed out here; the rest is defined one by one.
 import type { EngineMemory, ProcessSlots } from "../../../adapters/shared-memory/engine-memory.ts";
 import { NEW_STREAM_TEXT_BYTES } from "../../../core/config/body-limits.ts";
@@ -8,7 +8,7 @@ import { CONTROL_TABLE_BITS, CONTROL_TABLE_EDITS, SCRATCH, TENANT_HEAD, TENANT_H
 import { DEFINE_COUNTED, DEFINE_SERVICE_LABEL_MASK, DEFINE_STREAM_FLAGS } from "../../../core/layout/row-frame.ts";
 import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
-import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import { shardHolds, TABLE_BITS_FIRST } from "../../../domain/kernel/shard-lookup.ts";
 import { engineOf, partitionOf, serviceSeed } from "../../../domain/placement/partition.ts";
 import { identityHead, identityText } from "../../../domain/series/stream-identity.ts";
@@ -35,7 +35,7 @@ export interface StreamDefinerOptions {
 export interface StreamDefinerDependencies {
   readonly memory: EngineMemory;
   readonly processWords: ProcessSlots;
-  readonly kernel: LaneExports;
+  readonly kernel: IngestExports;
   /** Memories of all engines: the shard that a stream belongs to is asked whether it holds it. */
   readonly memories: readonly EngineMemory[];
 }
@@ -46,7 +46,7 @@ const ALL_FLAGS = DEFINE_STREAM_FLAGS | DEFINE_SERVICE_LABEL_MASK;
 /** Looks into another shard's table; each takes about 1 us, an edit of it 100 us. */
 const LOOKS_MAX = 200;
 
-/** Defines streams for one lane. */
+/** Defines streams for one engine. */
 export class StreamDefiner {
   readonly #options: StreamDefinerOptions;
   readonly #dependencies: StreamDefinerDependencies;
@@ -66,7 +66,7 @@ export class StreamDefiner {
     dependencies.kernel.defineSetup(options.engine, options.engines, this.#flagsRetained);
   }
 
-  /** Lets the kernel define the series of a tenant. To be ended with endSeries() before this lane does anything else. */
+  /** Lets the kernel define the series of a tenant. To be ended with endSeries() before this ingest does anything else. */
   beginSeries(tenant: number, tenantName: string): void {
     if (tenant === this.#tenant) return;
     this.#tenant = tenant;

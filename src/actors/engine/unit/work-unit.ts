@@ -44,7 +44,7 @@ import { MonthClock } from "../../../domain/access/billing-month.ts";
 import { UsageTally } from "../../../domain/access/usage-tally.ts";
 import { MessageBatch } from "../../../domain/codec/message-batch.ts";
 import { type OpaqueFrame, OpaqueSections } from "../../../domain/codec/opaque-sections.ts";
-import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import { engineOf } from "../../../domain/placement/partition.ts";
 import type { DeadLetterGroups } from "../../../domain/series/dead-letter-groups.ts";
 import { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
@@ -172,7 +172,7 @@ export interface MessageSource {
 /** Collects one unit of work; reused for every unit. */
 export class WorkUnit {
   readonly #memory: EngineMemory;
-  readonly #kernel: LaneExports;
+  readonly #kernel: IngestExports;
   readonly #engines: number;
   readonly #exclusions: FieldExclusions;
   readonly #encoder = new TextEncoder();
@@ -186,7 +186,7 @@ export class WorkUnit {
   /** Those that have gathered something for this unit. */
   readonly #sources = new Set<MessageSource>();
   /**
-   * Of the unit's last body: blocks of all lanes are replayed in this order. Whoever was answered for a body of one unit and then sends another
+   * Of the unit's last body: blocks of all engines are replayed in this order. Whoever was answered for a body of one unit and then sends another
    * finds it in a unit with a higher number; by the first bodies' numbers it might stand before the one it follows.
    */
   admission = 0;
@@ -202,7 +202,7 @@ export class WorkUnit {
   /** Events that the unit's answers report as accepted. */
   readonly usage = new UsageTally();
 
-  constructor(memory: EngineMemory, kernel: LaneExports, engines: number, exclusions: FieldExclusions = new FieldExclusions("")) {
+  constructor(memory: EngineMemory, kernel: IngestExports, engines: number, exclusions: FieldExclusions = new FieldExclusions("")) {
     this.#exclusions = exclusions;
     this.#memory = memory;
     this.#kernel = kernel;

@@ -11,7 +11,7 @@ import { createServerContext, type ServerContext } from "../server-context.ts";
 import type { TlsIdentity } from "../tls/tls-identity.ts";
 import { renewIdentity, tlsOptions } from "../tls/tls-options.ts";
 import { claimSocketPath, withPrivateFiles } from "../unix-socket.ts";
-import { ConnectionLane } from "./connection-lane.ts";
+import { ConnectionPipeline } from "./connection-pipeline.ts";
 import { listening } from "./listening.ts";
 import { NodeExchange } from "./node-exchange.ts";
 
@@ -31,7 +31,7 @@ export class NodeHttpServer implements HttpServer {
   readonly #handler: HttpHandler;
   readonly #server: Server | TlsServer;
   readonly #handshakes = new TlsHandshakes();
-  readonly #lanes = new Map<Socket, ConnectionLane>();
+  readonly #pipelines = new Map<Socket, ConnectionPipeline>();
   #drained: Promise<void> | undefined;
 
   constructor(options: HttpServerOptions, dependencies: { handler: HttpHandler }) {
@@ -67,7 +67,7 @@ export class NodeHttpServer implements HttpServer {
   }
 
   get openConnections(): number {
-    return this.#lanes.size;
+    return this.#pipelines.size;
   }
 
   async listen(host: string, port: number): Promise<{ port: number }> {
@@ -104,9 +104,9 @@ export class NodeHttpServer implements HttpServer {
       // connection on which nothing was ever sent for busy.
       NetServer.prototype.close.call(this.#server, resolve);
     });
-    const gone = Promise.all([...this.#lanes.values()].map((lane) => lane.closed));
+    const gone = Promise.all([...this.#pipelines.values()].map((pipeline) => pipeline.closed));
     this.#handshakes.destroyAll();
-    for (const lane of this.#lanes.values()) if (lane.isIdle) lane.socket.destroy();
+    for (const pipeline of this.#pipelines.values()) if (pipeline.isIdle) pipeline.socket.destroy();
     await Promise.all([closed, gone]);
     clearTimeout(timer);
     this.#server.close(() => {}); // stops http's own timer; its error says that the server is closed
@@ -134,9 +134,9 @@ export class NodeHttpServer implements HttpServer {
   }
 
   #onConnection(socket: Socket): void {
-    const lane = new ConnectionLane({ waitingMax: this.#context.limits.pipelinedMax }, socket);
-    this.#lanes.set(socket, lane);
-    listenOnce(socket, "close", socketHome(socket), () => this.#lanes.delete(socket));
+    const pipeline = new ConnectionPipeline({ waitingMax: this.#context.limits.pipelinedMax }, socket);
+    this.#pipelines.set(socket, pipeline);
+    listenOnce(socket, "close", socketHome(socket), () => this.#pipelines.delete(socket));
   }
 
   #onRequest(incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean): void {
@@ -155,40 +155,40 @@ export class NodeHttpServer implements HttpServer {
   }
 
   #enqueue(incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean, begin: (exchange: NodeExchange) => void): void {
-    const lane = this.#lanes.get(incoming.socket);
-    lane?.enqueue((onOver) => {
+    const pipeline = this.#pipelines.get(incoming.socket);
+    pipeline?.enqueue((onOver) => {
       const exchange = new NodeExchange({ incoming, outgoing, awaitsContinue }, this.#context, (isLast) => {
         onOver(isLast);
-        this.#closeIfDrained(lane);
+        this.#closeIfDrained(pipeline);
       });
       begin(exchange);
       return exchange;
     });
   }
 
-  #closeIfDrained(lane: ConnectionLane): void {
+  #closeIfDrained(pipeline: ConnectionPipeline): void {
     // An answer whose head left before draining began says keep-alive.
-    if (this.#context.draining && lane.isIdle && !lane.socket.destroyed) lane.socket.destroySoon();
+    if (this.#context.draining && pipeline.isIdle && !pipeline.socket.destroyed) pipeline.socket.destroySoon();
   }
 
   #onClientError(error: Error & { code?: string; rawPacket?: Buffer }, socket: Socket): void {
-    const lane = this.#lanes.get(socket);
-    if (lane === undefined || lane.refused || !socket.writable) return void socket.destroy();
-    if (lane.isIdle && isHttp2Preface(error.rawPacket)) return this.#refuseHttp2(lane);
+    const pipeline = this.#pipelines.get(socket);
+    if (pipeline === undefined || pipeline.refused || !socket.writable) return void socket.destroy();
+    if (pipeline.isIdle && isHttp2Preface(error.rawPacket)) return this.#refuseHttp2(pipeline);
     const [status, code, message] = PARSER_REFUSALS.get(error.code ?? "") ?? BAD_REQUEST;
-    lane.clear();
-    lane.refused = true;
-    if (lane.isIdle) return this.#refuseRaw(socket, status, code, message);
+    pipeline.clear();
+    pipeline.refused = true;
+    if (pipeline.isIdle) return this.#refuseRaw(socket, status, code, message);
     // Bytes behind a request that has an answer due: a refusal now would be taken for that answer.
-    if (lane.current?.isReceiving === true) lane.current.refuseNow(status, code, message);
-    else if (lane.current?.isLingering === true) lane.current.expire();
+    if (pipeline.current?.isReceiving === true) pipeline.current.refuseNow(status, code, message);
+    else if (pipeline.current?.isLingering === true) pipeline.current.expire();
     else socket.destroy();
   }
 
-  #refuseHttp2(lane: ConnectionLane): void {
-    lane.refused = true;
-    lane.socket.end(http2Refusal());
-    this.#closeSoon(lane.socket);
+  #refuseHttp2(pipeline: ConnectionPipeline): void {
+    pipeline.refused = true;
+    pipeline.socket.end(http2Refusal());
+    this.#closeSoon(pipeline.socket);
   }
 
   /** Answers where there is no request to answer. */

@@ -1,4 +1,4 @@
-// What the lane exports: everything that turns a body into rows. TypeScript's view of it is src/domain/kernel/lane-kernel.ts.
+// What the lane exports: everything that turns a body into rows. TypeScript's view of it is src/domain/kernel/ingest-kernel.ts.
 export { snappyDecompress } from "./wire/snappy";
 export { identityHash, setSeeds } from "./hash/identity-hash";
 export { foundDestination, foundPartition, foundRef, laneInsert, laneLookup, laneStartMovedMs, laneTableClear, laneTableEntries } from "./lane/lane-table";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DECOMPRESSED, STAGING } from "../../../../src/core/layout/memory-map.ts";
 import { PACKED_ROW_BYTES_MAX, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../../src/core/layout/row-frame.ts";
-import type { LaneExports } from "../../../../src/domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../../src/domain/kernel/ingest-kernel.ts";
 import { loadKernel } from "../../../support/kernel.ts";
 import { packRowsSlowly, type Row } from "../../../support/row-packing.ts";
 
@@ -19,7 +19,7 @@ const usualRows = fc
 const someRows = fc.oneof(fc.array(anyRow, { maxLength: 200 }), usualRows);
 
 describe("packed rows", () => {
-  const { kernel, view, bytes } = loadKernel<LaneExports>();
+  const { kernel, view, bytes } = loadKernel<IngestExports>();
 
   function put(rows: readonly Row[]): void {
     rows.forEach(({ ref, offset, bits: value }, i) => {

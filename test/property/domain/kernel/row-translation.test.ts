@@ -6,7 +6,7 @@ import type { EngineMemory, ProcessSlots } from "../../../../src/adapters/shared
 import { NumberMap } from "../../../../src/core/collections/number-map.ts";
 import { COLD_SLOTS, REPLAYED_REFS, REPLAYED_REFS_MAX, STAGING, STAGING_BYTES } from "../../../../src/core/layout/memory-map.ts";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../../src/core/layout/row-frame.ts";
-import type { LaneExports } from "../../../../src/domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../../src/domain/kernel/ingest-kernel.ts";
 import type { ShardKernel } from "../../../../src/domain/kernel/shard-kernel.ts";
 import { loadKernel } from "../../../support/kernel.ts";
 import type { Row } from "../../../support/row-packing.ts";
@@ -45,7 +45,7 @@ const step = fc.oneof(
 );
 
 describe("rows of an earlier log", () => {
-  const { kernel, view, bytes } = loadKernel<LaneExports>();
+  const { kernel, view, bytes } = loadKernel<IngestExports>();
   const words = new Uint32Array(view.buffer);
 
   /** The refs under test, over streams that are numbers alone. */
@@ -53,7 +53,7 @@ describe("rows of an earlier log", () => {
     const bound: number[] = [];
     const refs = new ReplayedRefs({
       memory: { bytes, words } as EngineMemory,
-      lane: kernel,
+      ingest: kernel,
       kernel: { records: { partition: partitionOf }, bindRef: (_: number, target: number) => bound.push(target) } as unknown as ShardKernel,
       cold: {
         state: (id: number) => (world.returned.has(id) ? RETURNED : 0),
@@ -116,7 +116,7 @@ describe("rows of an earlier log", () => {
             );
           }
         }
-        // One ref a stream, and nothing left where the lane's table comes.
+        // One ref a stream, and nothing left where the ingest's table comes.
         expect(new Set(bound).size).toBe(bound.length);
         refs.forget();
         for (let taught = 0; taught < 16; taught++) expect(words[(REPLAYED_REFS >>> 2) + 2 * taught + 1]).toBe(0);

@@ -1,4 +1,4 @@
-/** Scopes of OpenTelemetry in the identities of streams: any order of scopes, metrics and kinds, in both encodings, walked by the kernel or not, over several lanes and starts. */
+/** Scopes of OpenTelemetry in the identities of streams: any order of scopes, metrics and kinds, in both encodings, walked by the kernel or not, over several engines and starts. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { ProcessSlots } from "../../../../src/adapters/shared-memory/engine-memory.ts";

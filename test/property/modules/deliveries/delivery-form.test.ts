@@ -152,9 +152,9 @@ describe("a row of version 1", () => {
   });
 
   it("of the outbox is read, and one of now as it was", () => {
-    expect(decodeEntry(json({ lane: "l" }), jsonEntry)).toEqual({ lane: "l", isUrgent: false });
-    expect(decodeEntry(json({ lane: "l", isPage: true }), jsonEntry)).toEqual({ lane: "l", isUrgent: true });
+    expect(decodeEntry(json({ lane: "l" }), jsonEntry)).toEqual({ receiver: "l", isUrgent: false });
+    expect(decodeEntry(json({ lane: "l", isPage: true }), jsonEntry)).toEqual({ receiver: "l", isUrgent: true });
     for (const isUrgent of [false, true])
-      expect(decodeEntry(encodeEntry({ lane: "l", isUrgent }), jsonEntry)).toEqual({ lane: "l", isUrgent });
+      expect(decodeEntry(encodeEntry({ receiver: "l", isUrgent }), jsonEntry)).toEqual({ receiver: "l", isUrgent });
   });
 });

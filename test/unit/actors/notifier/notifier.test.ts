@@ -83,7 +83,7 @@ describe("messages that wait for one address", () => {
 });
 
 describe("an attempt that does not end", () => {
-  it("is reported as one of which nobody knows, once, and its lane goes on", async () => {
+  it("is reported as one of which nobody knows, once, and its queue goes on", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { notifier, sent, reports, handed, give } = open("email");
     give(handed("a"));

@@ -8,7 +8,7 @@ import { LogFlaws } from "../../../../src/actors/front/log-flaws.ts";
 import { type LogPosition, writeBlockHeader } from "../../../../src/adapters/log/block-format.ts";
 import { keepingDamaged } from "../../../../src/adapters/log/damaged-bytes.ts";
 import { nodeFileSystem } from "../../../../src/adapters/log/log-file-system.ts";
-import { laneKey, mergeBlocks } from "../../../../src/adapters/log/log-merge.ts";
+import { mergeBlocks, writerKey } from "../../../../src/adapters/log/log-merge.ts";
 import { listSegments, segmentPath } from "../../../../src/adapters/log/log-segment.ts";
 import { openLogWriter } from "../../../../src/adapters/log/log-writer.ts";
 import { crc32 } from "../../../../src/core/hashing/crc32.ts";
@@ -21,10 +21,10 @@ const BLOCK = 88;
 /** Of a segment: five blocks. */
 const SEGMENT = 5 * BLOCK;
 
-/** A lane of `blocks` blocks, block i of i + 1 rows and admission i. */
+/** A log of `blocks` blocks, block i of i + 1 rows and admission i. */
 function written(blocks: number, segmentBytes = SEGMENT): MemoryDisk {
   const disk = new MemoryDisk();
-  const writer = openLogWriter({ directory: DISK, dataDir: "/data", epoch: 1, lane: 0, syncEach: false, segmentBytes }, disk);
+  const writer = openLogWriter({ directory: DISK, dataDir: "/data", epoch: 1, writer: 0, syncEach: false, segmentBytes }, disk);
   for (let i = 0; i < blocks; i++) writer.append({ admission: i, baseMs: 0, kinds: 0, rows: i + 1 }, [new Uint8Array(40).fill(i)]);
   disk.kill();
   return disk;
@@ -129,7 +129,7 @@ describe("a damaged log", () => {
   it("counts from a checkpoint's position, where the blocks before tell what is missing", () => {
     const disk = written(10);
     change(disk, 0, flip(2 * BLOCK + 60));
-    const from = new Map([[laneKey(1, 0), { segment: 0, offset: 2 * BLOCK }]]);
+    const from = new Map([[writerKey(1, 0), { segment: 0, offset: 2 * BLOCK }]]);
     expect(read(disk, from)).toMatchObject({ admissions: [3, 4, 5, 6, 7, 8, 9], flaws: [{ kind: "damaged", blocks: 1, rows: 3 }] });
     // Without them it is damage all the same.
     change(disk, 0, flip(60));
@@ -183,7 +183,7 @@ describe("a damaged log", () => {
         expect(admissions).toEqual(all(20).filter((i) => !missing.includes(i)));
         // Blocks behind which others follow are counted; at the very end they look like a write that was cut off.
         const last = admissions.at(-1) ?? -1;
-        // A lane whose first segment is gone is one that checkpoints have passed, for all that the reader knows: what must be there is known to the folder (log-inventory).
+        // A writer whose first segment is gone is one that checkpoints have passed, for all that the reader knows: what must be there is known to the folder (log-inventory).
         const first = kind === "delete" && segment === 0 ? (admissions[0] as number) : 0;
         const inside = missing.filter((i) => i >= first && i < last);
         expect(counted(flaws)).toEqual([inside.length, rowsOf(inside)]);
@@ -215,7 +215,7 @@ describe("what a start does about it", () => {
 
   it("keeps the bytes aside, whole and once, readable by the owner alone", () => {
     const directory = join(folder, "log");
-    const writer = openLogWriter({ directory, dataDir: folder, epoch: 1, lane: 0, syncEach: false }, nodeFileSystem);
+    const writer = openLogWriter({ directory, dataDir: folder, epoch: 1, writer: 0, syncEach: false }, nodeFileSystem);
     for (let i = 0; i < 3; i++) writer.append({ admission: i, baseMs: 0, kinds: 0, rows: 1 }, [new Uint8Array(40).fill(i)]);
     writer.close();
     const path = segmentPath(directory, 1, 0, 0);

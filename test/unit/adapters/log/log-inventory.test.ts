@@ -23,7 +23,7 @@ describe("a segment", () => {
   let writer: LogWriter;
   beforeEach(() => {
     dataDir = mkdtempSync(join(tmpdir(), "vedette-inventory-"));
-    writer = openLogWriter({ directory: logDirectory(dataDir), dataDir, epoch: 1, lane: 0, syncEach: false });
+    writer = openLogWriter({ directory: logDirectory(dataDir), dataDir, epoch: 1, writer: 0, syncEach: false });
     for (const store of ["control", "series"]) {
       mkdirSync(join(dataDir, store));
       writeFileSync(join(dataDir, store, "data.mdb"), "");
@@ -111,7 +111,7 @@ describe("a segment", () => {
 
   it("is there before its note, and its note before its block", () => {
     const disk = new MemoryDisk();
-    const options = { directory: "/data/log", dataDir: "/data", epoch: 1, lane: 0, syncEach: true };
+    const options = { directory: "/data/log", dataDir: "/data", epoch: 1, writer: 0, syncEach: true };
     const own = openLogWriter(options, disk);
     const notes = () => disk.readdirSync("/data").filter((each) => each.startsWith("noted."));
     expect([listSegments(options.directory, disk).length, notes()]).toEqual([1, []]);

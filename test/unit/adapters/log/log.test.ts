@@ -6,7 +6,7 @@ import type { LogPosition } from "../../../../src/adapters/log/block-format.ts";
 import { BLOCK_PAYLOAD_BYTES_MAX } from "../../../../src/adapters/log/block-format.ts";
 import type { LogFileSystem } from "../../../../src/adapters/log/log-file-system.ts";
 import { nodeFileSystem } from "../../../../src/adapters/log/log-file-system.ts";
-import { laneKey, mergeBlocks } from "../../../../src/adapters/log/log-merge.ts";
+import { mergeBlocks, writerKey } from "../../../../src/adapters/log/log-merge.ts";
 import { readBlocks } from "../../../../src/adapters/log/log-reader.ts";
 import { listSegments, segmentPath } from "../../../../src/adapters/log/log-segment.ts";
 import type { LogWriter, LogWriterOptions } from "../../../../src/adapters/log/log-writer.ts";
@@ -17,7 +17,7 @@ import { MemoryDisk } from "../../../support/memory-log.ts";
 const DISK = "/data/log";
 
 function open(files: LogFileSystem, directory: string, options: Partial<LogWriterOptions> = {}): LogWriter {
-  return openLogWriter({ directory, dataDir: dirname(directory), epoch: 1, lane: 0, syncEach: false, ...options }, files);
+  return openLogWriter({ directory, dataDir: dirname(directory), epoch: 1, writer: 0, syncEach: false, ...options }, files);
 }
 
 function append(writer: LogWriter, admission: number, bytes = 20): LogPosition {
@@ -135,10 +135,10 @@ describe("log on real files", () => {
   it("deletes segments below one, missing ones or not", () => {
     const writer = open(nodeFileSystem, directory, { segmentBytes: 100 });
     for (let admission = 0; admission < 5; admission++) append(writer, admission);
-    append(open(nodeFileSystem, directory, { lane: 1 }), 9);
+    append(open(nodeFileSystem, directory, { writer: 1 }), 9);
     writeFileSync(join(directory, "notes.txt"), "");
     rmSync(segmentPath(directory, 1, 0, 1));
-    const below = (belowSegment: number) => ({ epoch: 1, lanes: [{ lane: 0, belowSegment }] });
+    const below = (belowSegment: number) => ({ epoch: 1, writers: [{ writer: 0, belowSegment }] });
     expect(deleteCoveredSegments(directory, below(3))).toBe(2);
     expect(deleteCoveredSegments(directory, below(3))).toBe(0);
     expect(deleteCoveredSegments(join(directory, "none"), below(3))).toBe(0);
@@ -148,7 +148,7 @@ describe("log on real files", () => {
       "e0000000001-0001-00000000.log",
       "notes.txt",
     ]);
-    expect(deleteCoveredSegments(directory, { epoch: 2, lanes: [] })).toBe(3);
+    expect(deleteCoveredSegments(directory, { epoch: 2, writers: [] })).toBe(3);
   });
 
   it("says which code opening failed with", () => {
@@ -189,7 +189,7 @@ describe("log under failure", () => {
       admissions: [1, 3],
       torn: [{ kind: "torn", path: segmentPath(DISK, 1, 0, 0), offset: before.offset, bytes: 40, blocks: 0, rows: 0 }],
     });
-    expect(merge(disk, new Map([[laneKey(1, 0), before]])).admissions).toEqual([3]);
+    expect(merge(disk, new Map([[writerKey(1, 0), before]])).admissions).toEqual([3]);
   });
 
   it("flushes each block and never trusts a file after a failed flush", () => {
@@ -242,14 +242,14 @@ describe("log under failure", () => {
 describe("merged lanes", () => {
   it("follow admission within an epoch, epochs one after another, and close their files when left early", () => {
     const disk = new MemoryDisk();
-    const lanes = [0, 1, 2].map((lane) => open(disk, DISK, { lane, epoch: 2, segmentBytes: 120 }));
-    [3, 4, 9, 10].forEach((admission) => append(lanes[0]!, admission));
-    [1, 5, 5, 12].forEach((admission) => append(lanes[1]!, admission));
-    [2, 5, 11].forEach((admission) => append(lanes[2]!, admission));
-    append(open(disk, DISK, { epoch: 1, lane: 7 }), 100);
+    const writers = [0, 1, 2].map((writer) => open(disk, DISK, { writer, epoch: 2, segmentBytes: 120 }));
+    [3, 4, 9, 10].forEach((admission) => append(writers[0]!, admission));
+    [1, 5, 5, 12].forEach((admission) => append(writers[1]!, admission));
+    [2, 5, 11].forEach((admission) => append(writers[2]!, admission));
+    append(open(disk, DISK, { epoch: 1, writer: 7 }), 100);
     disk.kill();
     const seen = [...mergeBlocks(listSegments(DISK, disk), new Map(), disk)].map(
-      ({ epoch, lane, header }) => `${epoch}.${lane}:${header.admission}`,
+      ({ epoch, writer, header }) => `${epoch}.${writer}:${header.admission}`,
     );
     expect(seen).toEqual(["1.7:100", "2.1:1", "2.2:2", "2.0:3", "2.0:4", "2.1:5", "2.1:5", "2.2:5", "2.0:9", "2.0:10", "2.2:11", "2.1:12"]);
     expect(disk.openDescriptors).toBe(0);
@@ -257,9 +257,9 @@ describe("merged lanes", () => {
     expect(disk.openDescriptors).toBe(0);
   });
 
-  it("keep a lane's file order even where its admissions are out of order", () => {
+  it("keep a writer's file order even where its admissions are out of order", () => {
     const disk = new MemoryDisk();
-    const [a, b] = [open(disk, DISK), open(disk, DISK, { lane: 1 })];
+    const [a, b] = [open(disk, DISK), open(disk, DISK, { writer: 1 })];
     [5, 2, 6].forEach((admission) => append(a, admission));
     [1, 4, 7].forEach((admission) => append(b, admission));
     expect(merge(disk).admissions).toEqual([1, 4, 5, 2, 6, 7]);

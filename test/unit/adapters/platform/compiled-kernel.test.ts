@@ -3,14 +3,14 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { compileKernel } from "../../../../src/adapters/platform/compiled-kernel.ts";
 import { createEngineMemory } from "../../../../src/adapters/shared-memory/engine-memory.ts";
+import type { IngestExports } from "../../../../src/domain/kernel/ingest-kernel.ts";
 import { instantiateKernel } from "../../../../src/domain/kernel/kernel-instance.ts";
-import type { LaneExports } from "../../../../src/domain/kernel/lane-kernel.ts";
 
 const built = new URL("../../../../dist/adapters/platform/compiled-kernel.js", import.meta.url);
 const kernel = new URL("../../../../dist/domain/kernel/kernel.wasm", import.meta.url);
 
 it("has the functions of the kernel", () => {
-  const { remoteWriteStep } = instantiateKernel<LaneExports>(compileKernel(readFileSync(kernel)), createEngineMemory());
+  const { remoteWriteStep } = instantiateKernel<IngestExports>(compileKernel(readFileSync(kernel)), createEngineMemory());
   expect(remoteWriteStep).toBeTypeOf("function");
 });
 

@@ -167,10 +167,10 @@ it("has an engine take notices at once, streams once its states are there, and q
     shard: { returns: { take: note("streams") }, profiles: { take: note("settings") } },
     delayed: { add: note("question") },
     restore: note("part"),
-    markLane: note("mark"),
+    markLog: note("mark"),
   } as unknown as EngineInboxDependencies);
   const part = { type: "state-part" };
-  const mark = { type: "lane-mark" };
+  const mark = { type: "log-mark" };
   const metadata = { type: "metric-metadata", metadata: [] };
   const streams = { type: "returned-streams" };
   const phases = {

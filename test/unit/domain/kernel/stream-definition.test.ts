@@ -35,7 +35,7 @@ const many = (count: number, pad = ""): Labels[] =>
     ["job", `j${i % 7}`],
   ]);
 
-describe("the lane kernel's definitions", () => {
+describe("the ingest kernel's definitions", () => {
   it("stop when the area is full and go on once the unit is committed, without losing or repeating one", () => {
     const rig = new DefinitionRig();
     const series = many(Math.ceil((2.5 * DEFINITIONS_BYTES) / 1000), "x".repeat(900));
@@ -153,9 +153,9 @@ describe("the lane kernel's definitions", () => {
 });
 
 class RegistryRig {
-  readonly lane = new DefinitionRig();
-  readonly memory = new EngineMemory(this.lane.loaded.memory);
-  readonly kernel = new ShardKernel({ window: 120 }, { kernel: this.lane.kernel, buffer: this.lane.loaded.memory.buffer });
+  readonly ingest = new DefinitionRig();
+  readonly memory = new EngineMemory(this.ingest.loaded.memory);
+  readonly kernel = new ShardKernel({ window: 120 }, { kernel: this.ingest.kernel, buffer: this.ingest.loaded.memory.buffer });
   readonly words = new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES));
   readonly restarted: number[] = [];
   readonly registry = new StreamRegistry(
@@ -166,23 +166,23 @@ class RegistryRig {
       processWords: this.words,
       counters: new EngineCounters(this.memory),
       cold: new ColdStreams(this.memory),
-      services: new ServiceIndex(this.memory, this.lane.kernel),
+      services: new ServiceIndex(this.memory, this.ingest.kernel),
       adoptKind: (slot) => this.restarted.push(slot),
       created: () => undefined,
       changes: new StreamChanges(),
     },
   );
 
-  /** Has a lane define the stream, whether the shard holds it or not. */
+  /** Has an ingest define the stream, whether the shard holds it or not. */
   define(text: string, { ref = 1, tenant = 0, partition = 0, flags = 0, held = false } = {}): void {
-    const { bytes, kernel } = { bytes: this.memory.slice(SCRATCH, 4096).write(text), kernel: this.lane.kernel };
+    const { bytes, kernel } = { bytes: this.memory.slice(SCRATCH, 4096).write(text), kernel: this.ingest.kernel };
     expect(kernel.definePrepare(SCRATCH, bytes, tenant, partition, flags)).toBe(STATUS_OK);
     kernel.defineFinish(ref, held ? 1 : 0);
   }
 
   take(): void {
-    this.registry.take(DEFINITIONS, this.lane.kernel.definitionsBytes());
-    this.lane.kernel.definitionsReset();
+    this.registry.take(DEFINITIONS, this.ingest.kernel.definitionsBytes());
+    this.ingest.kernel.definitionsReset();
   }
 }
 
@@ -203,7 +203,7 @@ describe("the registry of streams", () => {
     expect(rig.words.tenantStreams(2)).toBe(2);
   });
 
-  it("corrects what lanes counted twice or not at all", () => {
+  it("corrects what engines counted twice or not at all", () => {
     const rig = new RegistryRig();
     rig.define("one", { ref: 1 });
     rig.define("one", { ref: 2 });
@@ -257,8 +257,8 @@ describe("the registry of streams", () => {
       const partition = partitionOf(each.tenant, each.serviceId);
       rig.define(identityText(each), { ref: i, tenant: 9, partition, flags: i % 2 === 0 ? 0 : DEFINE_COUNTED });
     });
-    const payload = rig.memory.bytes.slice(DEFINITIONS, DEFINITIONS + rig.lane.kernel.definitionsBytes());
-    rig.lane.kernel.definitionsReset();
+    const payload = rig.memory.bytes.slice(DEFINITIONS, DEFINITIONS + rig.ingest.kernel.definitionsBytes());
+    rig.ingest.kernel.definitionsReset();
     const slots = new Map<number, number>();
     let left = 0;
     const tenant = { tenant: 4, headBytes: identityHead("default").length, serviceSeed: serviceSeed("default") };
@@ -286,7 +286,7 @@ describe("the registry of streams", () => {
 describe("the index by service", () => {
   it("holds every stream under its tenant and service, however far it had caught up before", () => {
     const rig = new RegistryRig();
-    const index = new ServiceIndex(rig.memory, rig.lane.kernel);
+    const index = new ServiceIndex(rig.memory, rig.ingest.kernel);
     const services = ["a", 'q"uote', "back\\slash", "ä, ß", "", "a,", "]["];
     const expected = new Map<string, number[]>();
     for (let i = 0; i < 500; i++) {
@@ -327,7 +327,7 @@ describe("the index by service", () => {
 
 it("streams for queries alone are in the index of services apart, and no buckets that are judged", () => {
   const rig = new RegistryRig();
-  const index = new ServiceIndex(rig.memory, rig.lane.kernel);
+  const index = new ServiceIndex(rig.memory, rig.ingest.kernel);
   const name = { tenant: "default", environment: "", serviceId: "a", metricName: "wait_bucket", attributes: { le: "1" } };
   const define = (ref: number, of: StreamName, flags: number) => rig.define(identityText(of), { ref, flags });
   define(1, queryOnlyName({ ...name, metricName: "wait" }, "_bucket", { le: "1" }), QUERY_ONLY_COUNTER);

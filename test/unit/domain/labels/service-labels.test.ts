@@ -52,7 +52,7 @@ describe("keys and texts of labels", () => {
   );
 });
 
-describe("what a lane tells of labels", () => {
+describe("what an ingest tells of labels", () => {
   const rig = (exclusions = "") => {
     const reported: unknown[] = [];
     const unit = { addServiceLabels: (labels: unknown) => void reported.push(labels) } as unknown as WorkUnit;

@@ -9,7 +9,7 @@ import { spansOfProtobuf } from "../../../../src/domain/otlp/protobuf-traces.ts"
 import { histogramSeries } from "../../../../src/domain/remote-write/histogram-series.ts";
 import { metadataMessages } from "../../../../src/domain/remote-write/metadata-messages.ts";
 import { decodeNativeHistogram } from "../../../../src/domain/remote-write/native-histogram.ts";
-import { BASE_MS, LaneHarness } from "../../../support/lane-harness.ts";
+import { BASE_MS, IngestHarness } from "../../../support/ingest-harness.ts";
 import { OTLP_NOW_MS, OtlpRig } from "../../../support/otlp-rig.ts";
 import { loadOtlpSchema, loadSchema, typesIn } from "../../../support/schema-files.ts";
 import { snappyDecode } from "../../../support/snappy-decoder.ts";
@@ -346,7 +346,7 @@ describe("the walkers read their fields by the numbers of the schema", () => {
       metadata: [{ type: 1, metricFamilyName: "up", help: "Help.", unit: "s" }],
     };
     const read = (body: Uint8Array) => {
-      const { staged, begun } = new LaneHarness().ingest(body);
+      const { staged, begun } = new IngestHarness().ingest(body);
       const histograms = [...histogramSeries(body, 1)].map(({ histograms: sent }) =>
         sent.map((each) => attempt(() => decodeNativeHistogram(each, 0))),
       );
@@ -380,7 +380,7 @@ describe("the walkers read their fields by the numbers of the schema", () => {
       ],
     };
     const read = (body: Uint8Array) => {
-      const { staged, begun, metadata } = new LaneHarness().ingest(body, { version: 2 });
+      const { staged, begun, metadata } = new IngestHarness().ingest(body, { version: 2 });
       const histograms = [...histogramSeries(body, 2)].map(({ histograms: sent, createdMs }) => [
         createdMs,
         sent.map((each) => attempt(() => decodeNativeHistogram(each, 0))),

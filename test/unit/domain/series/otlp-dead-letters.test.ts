@@ -1,4 +1,4 @@
-/** What a lane keeps of OTLP besides rows and records: dead letters in the form of records, and what metrics say of themselves. */
+/** What an ingest keeps of OTLP besides rows and records: dead letters in the form of records, and what metrics say of themselves. */
 import { describe, expect, it } from "vitest";
 import { FRAME_METADATA } from "../../../../src/core/protocol/coordinator-frame.ts";
 import type { OtlpSignal } from "../../../../src/core/protocol/otlp-kind.ts";

@@ -9,7 +9,7 @@ const START = 1_795_220_000_000;
 const of = (group: bigint, replica: number, cluster = 77n) => ({ group, cluster, replica });
 
 describe("groups of replicas", () => {
-  it("take the first replica, the other after its silence, whichever lane asks", () => {
+  it("take the first replica, the other after its silence, whichever ingest asks", () => {
     const buffer = new SharedArrayBuffer(PROCESS_LENGTH_BYTES);
     const [one, other] = [new ReplicaGroups(buffer), new ReplicaGroups(buffer)];
     expect([one.choose(of(5n, 1), START), other.choose(of(5n, 2), START), other.choose(of(5n, 1), START + 1000)]).toEqual([

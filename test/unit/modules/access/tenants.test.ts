@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { TENANTS_MAX } from "../../../../src/core/layout/memory-map.ts";
 import { type Tenant, tenantOperation } from "../../../../src/modules/access/tenant-book.ts";
 import { answerSchema } from "../../../support/answer-schema.ts";
-import { DAY_MS, laneMark, Rig, START_MS } from "../../../support/coordinator-rig.ts";
+import { DAY_MS, logMark, Rig, START_MS } from "../../../support/coordinator-rig.ts";
 
 const ACME = { tenant_id: "acme", name: "Acme Corp", plan: "starter", contact_email: "ops@acme.example" };
 const JANUARY = 2026 * 12;
@@ -111,17 +111,15 @@ describe("tenants", () => {
 });
 
 describe("billing", () => {
-  it("counts what lane marks bring, by tenant, type and month, once", async () => {
+  it("counts what log marks bring, by tenant, type and month, once", async () => {
     const rig = await Rig.open({ engines: 2 });
     await create(rig, ACME);
     const usage = (tenant: string, month: number, ...counts: number[]) => ({ tenant, month, counts });
+    rig.engines[0]?.frames.push(logMark(POSITION, [usage("acme", JANUARY, 1, 2, 0, 0, 0, 3), usage("default", JANUARY, 5, 0, 0, 0, 0, 0)]));
     rig.engines[0]?.frames.push(
-      laneMark(POSITION, [usage("acme", JANUARY, 1, 2, 0, 0, 0, 3), usage("default", JANUARY, 5, 0, 0, 0, 0, 0)]),
+      logMark({ ...POSITION, offset: 200 }, [usage("acme", JANUARY, 10, 0, 0, 0, 0, 0), usage("acme", JANUARY - 1, 7, 0, 0, 0, 0, 0)]),
     );
-    rig.engines[0]?.frames.push(
-      laneMark({ ...POSITION, offset: 200 }, [usage("acme", JANUARY, 10, 0, 0, 0, 0, 0), usage("acme", JANUARY - 1, 7, 0, 0, 0, 0, 0)]),
-    );
-    rig.engines[1]?.frames.push(laneMark({ ...POSITION, lane: 1 }, [usage("acme", JANUARY, 100, 0, 0, 0, 0, 0)]));
+    rig.engines[1]?.frames.push(logMark({ ...POSITION, lane: 1 }, [usage("acme", JANUARY, 100, 0, 0, 0, 0, 0)]));
     // The store refuses for a while: the frames are applied again.
     rig.series.failAll("ENOSPC");
     await rig.drain();
@@ -157,7 +155,7 @@ describe("billing", () => {
   it("keeps three years of months", async () => {
     const rig = await Rig.open();
     const usage = (month: number) => ({ tenant: "default", month, counts: [1, 0, 0, 0, 0, 0] });
-    await rig.take(laneMark(POSITION, [usage(JANUARY), usage(JANUARY - 36), usage(JANUARY - 37), usage(JANUARY - 400)]));
+    await rig.take(logMark(POSITION, [usage(JANUARY), usage(JANUARY - 36), usage(JANUARY - 37), usage(JANUARY - 400)]));
     rig.monotonicMs += DAY_MS;
     await rig.drain();
     expect(rig.series.contents.get("usage")?.size).toBe(2);

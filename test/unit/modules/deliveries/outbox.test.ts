@@ -36,7 +36,7 @@ function kindOf(outbox: Outbox, name: DeliveryKind["name"], isStoredFirst: boole
     },
   };
   outbox.register(kind);
-  const add = (id: string, isUrgent = false, lane: string = name) => outbox.queue.add(keyOf(id), { kind, lane, isUrgent });
+  const add = (id: string, isUrgent = false, receiver: string = name) => outbox.queue.add(keyOf(id), { kind, receiver, isUrgent });
   return { kind, reports, add };
 }
 

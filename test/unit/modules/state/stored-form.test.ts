@@ -1,7 +1,7 @@
 // Stored objects: what is read has the form of its table, member by member, or is named.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { DEAD_LETTER, EPISODE, LANE_MARK } from "../../../../src/modules/state/shared-forms.ts";
+import { DEAD_LETTER, EPISODE, LOG_MARK } from "../../../../src/modules/state/shared-forms.ts";
 import {
   either,
   flag,
@@ -97,7 +97,7 @@ describe("the form of a table", () => {
     );
     fc.assert(
       fc.property(mark, episode, letter, (one, two, three) => {
-        expect(LANE_MARK.decode(LANE_MARK.encode(one))).toEqual(one);
+        expect(LOG_MARK.decode(LOG_MARK.encode(one))).toEqual(one);
         expect(EPISODE.decode(EPISODE.encode(two))).toEqual(two);
         expect(DEAD_LETTER.decode(DEAD_LETTER.encode(three))).toEqual(JSON.parse(JSON.stringify(three)));
       }),

@@ -9,7 +9,7 @@ import {
   checkpointPart,
   deadLetter,
   episode,
-  laneMark,
+  logMark,
   Rig,
   record,
   START_MS,
@@ -188,9 +188,11 @@ describe("the floor of the logs", () => {
     return coverage.floor();
   };
 
-  const floors = (what: string, change: (coverage: LogCoverage) => void, lanes: ReadonlyArray<readonly [number, number]>, epoch = 1) =>
-    it(what, () => expect(covered(change)).toEqual({ epoch, lanes: lanes.map(([lane, belowSegment]) => ({ lane, belowSegment })) }));
-  floors("is the least of checkpoints and mark, per lane", () => undefined, [
+  const floors = (what: string, change: (coverage: LogCoverage) => void, writers: ReadonlyArray<readonly [number, number]>, epoch = 1) =>
+    it(what, () =>
+      expect(covered(change)).toEqual({ epoch, writers: writers.map(([writer, belowSegment]) => ({ writer, belowSegment })) }),
+    );
+  floors("is the least of checkpoints and mark, per writer", () => undefined, [
     [0, 5],
     [1, 6],
   ]);
@@ -198,7 +200,7 @@ describe("the floor of the logs", () => {
     [0, 2],
     [1, 6],
   ]);
-  floors("is held by a partition that does not know the lane", (c) => c.putCheckpoint({ partition: 9, epoch: 1, vector: [mark(5)] }), [
+  floors("is held by a partition that does not know the writer", (c) => c.putCheckpoint({ partition: 9, epoch: 1, vector: [mark(5)] }), [
     [0, 5],
     [1, 0],
   ]);
@@ -236,17 +238,17 @@ describe("the floor of the logs", () => {
     const rig = await Rig.open();
     const round = (epoch: number, segment: number) =>
       Array.from({ length: 256 }, (_, partition) => checkpoint(partition, epoch, [mark(segment, 0, epoch)]));
-    await rig.take(laneMark(mark(4, 0, 1)), ...round(1, 2));
-    expect(rig.floors).toEqual([{ epoch: 1, lanes: [{ lane: 0, belowSegment: 2 }] }]);
+    await rig.take(logMark(mark(4, 0, 1)), ...round(1, 2));
+    expect(rig.floors).toEqual([{ epoch: 1, writers: [{ writer: 0, belowSegment: 2 }] }]);
     await rig.take(...round(1, 3).slice(0, 255));
     expect(rig.floors).toHaveLength(1);
     await rig.take(...round(1, 3).slice(255));
-    expect(rig.floors.at(-1)).toEqual({ epoch: 1, lanes: [{ lane: 0, belowSegment: 3 }] });
-    await rig.take(laneMark(mark(1, 0, 2)), ...round(2, 1));
-    expect(rig.floors.at(-1)).toEqual({ epoch: 2, lanes: [{ lane: 0, belowSegment: 1 }] });
-    expect(rig.coordinator.loadLaneMarks()).toEqual([mark(1, 0, 2)]);
+    expect(rig.floors.at(-1)).toEqual({ epoch: 1, writers: [{ writer: 0, belowSegment: 3 }] });
+    await rig.take(logMark(mark(1, 0, 2)), ...round(2, 1));
+    expect(rig.floors.at(-1)).toEqual({ epoch: 2, writers: [{ writer: 0, belowSegment: 1 }] });
+    expect(rig.coordinator.loadLogMarks()).toEqual([mark(1, 0, 2)]);
     const next = await rig.restarted();
-    expect(next.coordinator.loadLaneMarks()).toEqual([mark(1, 0, 2)]);
+    expect(next.coordinator.loadLogMarks()).toEqual([mark(1, 0, 2)]);
   });
 });
 

@@ -14,7 +14,7 @@ import {
 } from "../../../../../src/core/protocol/coordinator-frame.ts";
 import type { RetainedDataFault } from "../../../../../src/core/protocol/data-fault.ts";
 import type { SetAsideItem } from "../../../../../src/core/protocol/set-aside.ts";
-import { deadLetter, episode, laneMark, Rig, record } from "../../../../support/coordinator-rig.ts";
+import { deadLetter, episode, logMark, Rig, record } from "../../../../support/coordinator-rig.ts";
 
 const json = (kind: number, value: object): EngineFrame => ({ kind, payload: Buffer.from(JSON.stringify(value)) });
 const metadata = (metricName: string): EngineFrame =>
@@ -30,7 +30,7 @@ describe("a frame that cannot be stored", () => {
       metadata("m\ud800"),
       metadata("behind"),
       record(),
-      laneMark({ epoch: 1, lane: 0, segment: 1, offset: 8 }),
+      logMark({ epoch: 1, lane: 0, segment: 1, offset: 8 }),
     );
     expect(rig.coordinator.loadMetadata().map(({ metricName }) => metricName)).toEqual(["before", "behind"]);
     expect([rows(rig, "records"), rows(rig, "lane_marks")]).toEqual([1, 1]);

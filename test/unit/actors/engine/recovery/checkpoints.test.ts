@@ -119,7 +119,7 @@ describe("the state of a partition", () => {
 describe("checkpoints", () => {
   const encoder = new TextEncoder();
 
-  /** Posts bodies of `series` full-mantissa values to lane 0 and returns what the engines sent for their checkpoints. */
+  /** Posts bodies of `series` full-mantissa values to writer 0 and returns what the engines sent for their checkpoints. */
   function run(options: Omit<ClusterOptions, "epoch">, bodies: number, series: number) {
     const clock = new VirtualClock(START);
     const disk = new MemoryDisk();
@@ -164,7 +164,7 @@ describe("checkpoints", () => {
     expect(written).toBeLessThan(logBytes / 4 + Math.max(...sizes));
   });
 
-  it("of an engine without rows follow the lanes of the others", () => {
+  it("of an engine without rows follow the writers of the others", () => {
     const { frames } = run({ engines: 2, checkpointRoundBytes: 64 * 1024, checkpointLogShare: 0, segmentBytes: 16 * 1024 }, 400, 60);
     for (const own of frames) {
       const segments = own

@@ -1,4 +1,4 @@
-// Drives the lane kernel over remote-write bodies the way an engine does, and answers what it staged in terms that a test can compare.
+// Drives the ingest kernel over remote-write bodies the way an engine does, and answers what it staged in terms that a test can compare.
 import {
   REJECT_BYTES,
   REJECT_CODE,
@@ -18,8 +18,8 @@ import {
 } from "../../src/core/layout/kernel-status.ts";
 import { BODY_PADDING_BYTES, DECOMPRESSED, REJECTS, STAGING, STAGING_BYTES } from "../../src/core/layout/memory-map.ts";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../src/core/layout/row-frame.ts";
+import { type IngestExports, parseLabelSpan } from "../../src/domain/kernel/ingest-kernel.ts";
 import { resolveLabelRefs } from "../../src/domain/kernel/label-refs.ts";
-import { type LaneExports, parseLabelSpan } from "../../src/domain/kernel/lane-kernel.ts";
 import { type LoadedKernel, loadKernel } from "./kernel.ts";
 
 /** Times from here to WINDOW_MS later are admitted. */
@@ -49,8 +49,8 @@ export interface Ingested {
   readonly metadata: string[];
 }
 
-export class LaneHarness {
-  readonly loaded: LoadedKernel<LaneExports> = loadKernel<LaneExports>();
+export class IngestHarness {
+  readonly loaded: LoadedKernel<IngestExports> = loadKernel<IngestExports>();
   readonly kernel = this.loaded.kernel;
   readonly refs = new Map<string, number>();
   #streams: string[] = [];

@@ -1,10 +1,10 @@
-// The lane's half of the kernel as TypeScript sees it, and the parser for the label bytes of a stream that the kernel does not know yet.
+// The ingest's half of the kernel as TypeScript sees it, and the parser for the label bytes of a stream that the kernel does not know yet.
 // Statuses are those of core/layout/kernel-status.ts. Addresses and counts are below 2^31, so that they arrive unsigned.
 import { WireReader } from "../codec/wire-reader.ts";
 
-/** The functions that the lane exports. All state is in the kernel; one body at a time. */
-export interface LaneExports {
-  /** Seeds of the lane table (random per start) and of identities (fixed per data folder), two words each. */
+/** The functions that the ingest exports. All state is in the kernel; one body at a time. */
+export interface IngestExports {
+  /** Seeds of the ingest table (random per start) and of identities (fixed per data folder), two words each. */
   setSeeds(laneLow: bigint, laneHigh: bigint, identityLow: bigint, identityHigh: bigint): void;
   /** Address of the 16-byte identity hash of a span; valid until the next call. */
   identityHash(pointer: number, bytes: number): number;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { STATUS_BAD_PROTOBUF } from "../../../../src/core/layout/kernel-status.ts";
 import { START_MARKER_HIGH } from "../../../../src/core/layout/row-frame.ts";
-import { BASE_MS, byStream, LaneHarness, type Staged, WINDOW_MS } from "../../../support/lane-harness.ts";
+import { BASE_MS, byStream, IngestHarness, type Staged, WINDOW_MS } from "../../../support/ingest-harness.ts";
 import {
   encodeBody2,
   expectedOf2,
@@ -123,7 +123,7 @@ function expectMarkersAhead(staged: readonly Staged[]): void {
   });
 }
 
-function check(harness: LaneHarness, body: Uint8Array, options: { maxRows?: number } = {}): Staged[] {
+function check(harness: IngestHarness, body: Uint8Array, options: { maxRows?: number } = {}): Staged[] {
   const all = strictDecode2(body);
   const { begun, staged } = harness.ingest(body, { ...VERSION, ...options });
   expect(begun).toBe(all === undefined ? STATUS_BAD_PROTOBUF : all.reduce((sum, each) => sum + each.samples.length, 0));
@@ -136,7 +136,7 @@ function check(harness: LaneHarness, body: Uint8Array, options: { maxRows?: numb
   return staged;
 }
 
-/** Each stream once, with one start for all its samples: then the lane remembers exactly what it told. */
+/** Each stream once, with one start for all its samples: then the ingest remembers exactly what it told. */
 function isPlain(all: readonly RawSeries2[]): boolean {
   const streams = all.map(({ labels }) => JSON.stringify(labels));
   const isAlike = ({ samples, created }: RawSeries2): boolean => {
@@ -148,7 +148,7 @@ function isPlain(all: readonly RawSeries2[]): boolean {
 
 describe("remote-write 2.0 walk", () => {
   it("stages the samples that the strict decoder reads", () => {
-    const harness = new LaneHarness();
+    const harness = new IngestHarness();
     fc.assert(
       fc.property(request, (all) => {
         check(harness, encodeBody2(all));
@@ -158,7 +158,7 @@ describe("remote-write 2.0 walk", () => {
   });
 
   it("takes fields in any order, single references and symbols behind their series", () => {
-    const harness = new LaneHarness();
+    const harness = new IngestHarness();
     fc.assert(
       fc.property(disorderly, (body) => {
         check(harness, body);
@@ -168,7 +168,7 @@ describe("remote-write 2.0 walk", () => {
   });
 
   it("knows a stream whatever its symbols are numbered, and apart from 1.0 and from other tenants", () => {
-    const harness = new LaneHarness();
+    const harness = new IngestHarness();
     const labels = [
       ["__name__", "up"],
       ["job", "node"],
@@ -193,7 +193,7 @@ describe("remote-write 2.0 walk", () => {
   });
 
   it("goes on where it stopped, whatever a unit may hold", () => {
-    const harness = new LaneHarness();
+    const harness = new IngestHarness();
     fc.assert(
       fc.property(request, fc.integer({ min: 1, max: 5 }), (all, maxRows) => {
         const body = encodeBody2(all);
@@ -225,7 +225,7 @@ describe("remote-write 2.0 walk", () => {
   );
 
   it("tells a start ahead of its sample, when it differs from the one told before", () => {
-    const harness = new LaneHarness();
+    const harness = new IngestHarness();
     let markers = 0;
     fc.assert(
       fc.property(fc.array(plainRequest, { minLength: 1, maxLength: 3 }), (bodies) => {
@@ -248,7 +248,7 @@ describe("remote-write 2.0 walk", () => {
   });
 
   it("tells a start again when no sample of its series was taken", () => {
-    const harness = new LaneHarness();
+    const harness = new IngestHarness();
     const labels = [["__name__", "up"]] as const;
     const send = (value: number, at: number) =>
       startsOf(harness.ingest(encodeBody2([{ labels, samples: [{ value, time: at }], created: BASE_MS - 5 }]), VERSION).staged);
@@ -257,7 +257,7 @@ describe("remote-write 2.0 walk", () => {
   });
 
   it("stops for metadata of a series when they are new or other than before, and not for the same", () => {
-    const harness = new LaneHarness();
+    const harness = new IngestHarness();
     const labels = [["__name__", "up"]] as const;
     const samples = [{ value: 1, time: BASE_MS }];
     const tell = (type: number, help: string, unit: string, symbols: string[] = []) =>
@@ -271,7 +271,7 @@ describe("remote-write 2.0 walk", () => {
   });
 
   it("refuses damaged bodies exactly when the strict decoder does", () => {
-    const harness = new LaneHarness();
+    const harness = new IngestHarness();
     const counts = { refused: 0, taken: 0 };
     const change = fc.tuple(fc.noBias(fc.nat()), fc.oneof(fc.nat(255), fc.constantFrom(0x0a, 0x12, 0x22, 0x2a, 0x30, 0x80, 0xff, 0)));
     fc.assert(

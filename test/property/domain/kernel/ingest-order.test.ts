@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { STATUS_UNKNOWN_STREAM } from "../../../../src/core/layout/kernel-status.ts";
-import { BASE_MS, byStream, LaneHarness, type Staged } from "../../../support/lane-harness.ts";
+import { BASE_MS, byStream, IngestHarness, type Staged } from "../../../support/ingest-harness.ts";
 import { encodeBody, type Series } from "../../../support/remote-write-body.ts";
 import { expectedOf, strictDecode } from "../../../support/remote-write-decoder.ts";
 
@@ -66,7 +66,7 @@ describe("the order of series", () => {
   it("changes nothing of what is taken, and each stream is unknown once", () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 2, maxLength: 12 }), (steps) => {
-        const harness = new LaneHarness();
+        const harness = new IngestHarness();
         const known = new Set<string>();
         for (const [number, each] of steps.entries()) {
           const series = seriesOf(each, number);
@@ -85,7 +85,7 @@ describe("the order of series", () => {
   });
 
   it("may be of more labels than are kept", () => {
-    const harness = new LaneHarness();
+    const harness = new IngestHarness();
     const megabyte = 1 << 20;
     const series = (i: number, at: number): Series => ({
       labels: [
@@ -106,7 +106,7 @@ describe("the order of series", () => {
   });
 
   it("begins anew with a table that was cleared", () => {
-    const harness = new LaneHarness();
+    const harness = new IngestHarness();
     const all = seriesOf({ tenant: 1, from: 0, count: SERIES, without: 0, changed: 0, backwards: false, samples: 1 }, 0);
     const body = encodeBody(all);
     for (const expected of [SERIES, 0]) {

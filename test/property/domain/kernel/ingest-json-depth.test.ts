@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LARGE_BODY } from "../../../../src/core/layout/memory-map.ts";
-import type { LaneExports } from "../../../../src/domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../../src/domain/kernel/ingest-kernel.ts";
 import { loadKernel } from "../../../support/kernel.ts";
 
-const { kernel, bytes } = loadKernel<LaneExports>();
+const { kernel, bytes } = loadKernel<IngestExports>();
 
 /** What the kernel says; bytes behind the text are brackets and quotes, which it must not count. */
 function depthOf(text: string, shift = 0): number {

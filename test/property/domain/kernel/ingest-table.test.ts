@@ -2,14 +2,14 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { STATUS_OK, STATUS_TABLE_FULL } from "../../../../src/core/layout/kernel-status.ts";
 import { LANE_TABLE, LANE_TABLE_BYTES, SCRATCH } from "../../../../src/core/layout/memory-map.ts";
-import type { LaneExports } from "../../../../src/domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../../src/domain/kernel/ingest-kernel.ts";
 import { loadKernel } from "../../../support/kernel.ts";
 
 const text = new TextEncoder();
 
 /** A kernel and a way to hash and look up keys that lie in its memory. */
 function setUp() {
-  const { kernel, bytes, view } = loadKernel<LaneExports>();
+  const { kernel, bytes, view } = loadKernel<IngestExports>();
   kernel.setSeeds(0x0123456789abcdefn, 0xfedcba9876543210n, 0x5555aaaa5555aaaan, 0x1234123412341234n);
   const put = (key: string | Uint8Array): number => {
     const encoded = typeof key === "string" ? text.encode(key) : key;
@@ -19,7 +19,7 @@ function setUp() {
   return { kernel, bytes, view, put };
 }
 
-describe("lane table", () => {
+describe("ingest table", () => {
   it("finds every stream through all growth, and keeps tenants apart", () => {
     const { kernel, put } = setUp();
     const keys = 300_000;
@@ -172,7 +172,7 @@ describe("identity hash", () => {
     );
   });
 
-  it("depends on both halves of its seed, and on no lane seed", () => {
+  it("depends on both halves of its seed, and on no ingest seed", () => {
     const length = put("checkout|p99|eu-1");
     const of = (...seeds: [bigint, bigint, bigint, bigint]): string => {
       kernel.setSeeds(...seeds);

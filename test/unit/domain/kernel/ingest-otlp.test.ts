@@ -1,4 +1,4 @@
-/** What one lane makes of OTLP bodies: rows, records, dead letters and answers. */
+/** What one ingest makes of OTLP bodies: rows, records, dead letters and answers. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { FLAG_COUNTER, FLAG_PERCENT } from "../../../../src/core/layout/stream-record.ts";

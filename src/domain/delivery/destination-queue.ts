@@ -3,7 +3,7 @@
 import { DESTINATION_BURST } from "../../core/config/notification-limits.ts";
 import { WEBHOOK_FAILURES_IN_A_ROW } from "../../core/config/webhook-limits.ts";
 
-/** One delivery that waits; the same key is never in a lane twice. */
+/** One delivery that waits; the same key is never in a queue twice. */
 export interface WaitingDelivery {
   readonly key: string;
   readonly tenant: string;
@@ -17,7 +17,7 @@ export interface WaitingDelivery {
   readonly joined: string | null;
 }
 
-export interface LaneLimits {
+export interface DestinationLimits {
   /** Null: no rate. */
   readonly perSecond: number | null;
   /** Attempts in flight. */
@@ -26,15 +26,15 @@ export interface LaneLimits {
   readonly joinedMax: number;
 }
 
-export class DeliveryLane<T extends WaitingDelivery> {
-  readonly #limits: LaneLimits;
+export class DestinationQueue<T extends WaitingDelivery> {
+  readonly #limits: DestinationLimits;
   readonly #waiting = new Map<string, T[]>();
   #tokens = DESTINATION_BURST;
   #filledAtMs: number | null = null;
   #inFlight = 0;
   #failures = 0;
 
-  constructor(limits: LaneLimits) {
+  constructor(limits: DestinationLimits) {
     this.#limits = limits;
   }
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { STATUS_BAD_PROTOBUF, STATUS_ROWS_FULL } from "../../../../src/core/layout/kernel-status.ts";
 import { DECOMPRESSED, DECOMPRESSED_BYTES, LARGE_BODY } from "../../../../src/core/layout/memory-map.ts";
-import { BASE_MS, byStream, LaneHarness, type Staged, WINDOW_MS } from "../../../support/lane-harness.ts";
+import { BASE_MS, byStream, IngestHarness, type Staged, WINDOW_MS } from "../../../support/ingest-harness.ts";
 import {
   bytesField,
   decodeBody,
@@ -143,7 +143,7 @@ function protobufjsExpected(all: readonly Series[]): Staged[] {
   );
 }
 
-function check(harness: LaneHarness, body: Uint8Array): void {
+function check(harness: IngestHarness, body: Uint8Array): void {
   const all = strictDecode(body);
   const { begun, staged } = harness.ingest(body);
   expect(begun).toBe(all === undefined ? STATUS_BAD_PROTOBUF : all.reduce((sum, each) => sum + each.samples.length, 0));
@@ -152,7 +152,7 @@ function check(harness: LaneHarness, body: Uint8Array): void {
 
 describe("remote-write walk", () => {
   it("stages the samples that protobufjs decodes, in the same order", () => {
-    const harness = new LaneHarness();
+    const harness = new IngestHarness();
     fc.assert(
       fc.property(request, fc.nat(3), (all, metadata) => {
         const body = encodeBody(all, metadata);
@@ -166,7 +166,7 @@ describe("remote-write walk", () => {
   });
 
   it("takes fields in any order and passes over unknown ones", () => {
-    const harness = new LaneHarness();
+    const harness = new IngestHarness();
     fc.assert(
       fc.property(disorderly, (body) => {
         const { staged, begun } = harness.ingest(body);
@@ -179,7 +179,7 @@ describe("remote-write walk", () => {
   });
 
   it("knows a stream whose labels stand scattered by the labels alone", () => {
-    const harness = new LaneHarness();
+    const harness = new IngestHarness();
     const [a, b] = [labelField("__name__", "up"), labelField("job", "node")];
     const samples = [1, 2, 3].map((each) => sampleField({ value: each, time: BASE_MS + each }));
     harness.ingest(Uint8Array.from(bytesField(1, [...a, ...b, ...(samples[0] ?? [])])));
@@ -191,7 +191,7 @@ describe("remote-write walk", () => {
   });
 
   it("goes on where it stopped, whatever a unit may hold", () => {
-    const harness = new LaneHarness();
+    const harness = new IngestHarness();
     fc.assert(
       fc.property(request, fc.integer({ min: 1, max: 5 }), (all, maxRows) => {
         const body = encodeBody(all);
@@ -206,7 +206,7 @@ describe("remote-write walk", () => {
   });
 
   it("reads what Prometheus sent", () => {
-    const harness = new LaneHarness();
+    const harness = new IngestHarness();
     const compressed = readFileSync("test/golden/prometheus-remote-write.bin");
     harness.place(LARGE_BODY, compressed);
     const bytes = harness.kernel.snappyDecompress(LARGE_BODY, compressed.length, DECOMPRESSED, DECOMPRESSED_BYTES);
@@ -231,7 +231,7 @@ describe("remote-write walk", () => {
   // What the kernel takes, protobufjs takes too, but for texts that are not UTF-8, which cost their series only, when its labels are parsed, and for tags
   // and lengths of more than five bytes, which it refuses.
   it("refuses damaged bodies exactly when the strict decoder does", () => {
-    const harness = new LaneHarness();
+    const harness = new IngestHarness();
     const counts = { refused: 0, taken: 0, onlyProtobufjsTakes: 0 };
     fc.assert(
       fc.property(
@@ -265,15 +265,15 @@ describe("remote-write walk", () => {
     const body = Uint8Array.from([128, 128, 129, 128, 128, 0, 5, ...series]);
     expect(protobufjsAccepts(body)).toBe(false);
     expect(strictDecode(body)).toHaveLength(1);
-    expect(new LaneHarness().ingest(body).staged).toMatchObject([{ code: 0, time: BASE_MS }]);
+    expect(new IngestHarness().ingest(body).staged).toMatchObject([{ code: 0, time: BASE_MS }]);
   });
 
   it("refuses a series for a text that is not UTF-8, even one that another replaces", () => {
     const label = bytesField(1, [...bytesField(1, [0xff]), ...bytesField(1, [0x61])]);
     const body = Uint8Array.from(bytesField(1, [...label, ...sampleField({ value: 1, time: BASE_MS })]));
     expect(protobufjsAccepts(body)).toBe(false);
-    check(new LaneHarness(), body);
-    expect(new LaneHarness().ingest(body)).toMatchObject({ begun: 1, staged: [], skippedSamples: 1 });
+    check(new IngestHarness(), body);
+    expect(new IngestHarness().ingest(body)).toMatchObject({ begun: 1, staged: [], skippedSamples: 1 });
   });
 });
 

@@ -1,4 +1,4 @@
-// The lane: takes bodies from the front, decodes them into units of work, commits each unit to the log, hands the rows to the shards,
+// The ingest: takes bodies from the front, decodes them into units of work, commits each unit to the log, hands the rows to the shards,
 // and lets the answers go. Nothing here waits; `step` does what can be done now and says whether that was anything.
 import type { LogWriter } from "../../../adapters/log/log-writer.ts";
 import { LogWriteError } from "../../../adapters/log/log-writer.ts";
@@ -18,7 +18,7 @@ import {
 import type { TenantUsage } from "../../../core/protocol/coordinator-frame.ts";
 import { STATUS_SET_ASIDE } from "../../../core/protocol/engine-control.ts";
 import { UsageTally } from "../../../domain/access/usage-tally.ts";
-import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
 import type { HistoryDecoder } from "../history/history-decoder.ts";
@@ -34,16 +34,16 @@ import type { MetricScopes } from "../unit/metric-scopes.ts";
 import type { Debt } from "../unit/unit-debts.ts";
 import { type BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
 import { AsideBodies, type BegunBody } from "./aside-bodies.ts";
-import type { DecoderKind, LaneDecoders } from "./lane-decoders.ts";
+import type { BodyDecoders, DecoderKind } from "./body-decoders.ts";
 import type { Placement } from "./placement.ts";
 
-export interface LaneOptions {
+export interface IngestOptions {
   readonly engines: number;
 }
 
-export interface LaneDependencies {
+export interface IngestDependencies {
   readonly memory: EngineMemory;
-  readonly kernel: LaneExports;
+  readonly kernel: IngestExports;
   readonly log: LogWriter;
   readonly placement: Placement;
   readonly exclusions: FieldExclusions;
@@ -53,7 +53,7 @@ export interface LaneDependencies {
   readonly labels: LabelIntake;
   readonly scopes: MetricScopes;
   readonly metadata: MetadataBook;
-  readonly make: LaneDecoders["make"];
+  readonly make: BodyDecoders["make"];
   readonly outbox: Outbox;
   /** False while history has to wait. */
   readonly takesHistory: () => boolean;
@@ -66,10 +66,10 @@ export interface LaneDependencies {
   readonly answer: (answers: readonly BodyAnswer[]) => void;
 }
 
-/** One engine's lane. */
-export class Lane {
-  readonly #options: LaneOptions;
-  readonly #dependencies: LaneDependencies;
+/** Takes bodies for one engine. */
+export class IngestPipeline {
+  readonly #options: IngestOptions;
+  readonly #dependencies: IngestDependencies;
   readonly #unit: WorkUnit;
   /** Usage of the blocks since `takeUsage`. */
   readonly #usage = new UsageTally();
@@ -85,14 +85,14 @@ export class Lane {
   /** Admission number of the last body that was taken. */
   #admission = 0;
 
-  constructor(options: LaneOptions, dependencies: LaneDependencies) {
+  constructor(options: IngestOptions, dependencies: IngestDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
     this.#unit = new WorkUnit(dependencies.memory, dependencies.kernel, options.engines, dependencies.exclusions);
     this.#aside = new AsideBodies(dependencies.memory);
   }
 
-  /** Bodies that the front has published and this lane has not begun. */
+  /** Bodies that the front has published and this ingest has not begun. */
   get waiting(): number {
     return (this.#dependencies.memory.bodiesHead() - this.#taken) >>> 0;
   }

@@ -13,12 +13,12 @@ import { BODY_PADDING_BYTES, LARGE_BODY, STAGING } from "../../../../src/core/la
 import { ROW_OFFSET, ROW_VALUE } from "../../../../src/core/layout/row-frame.ts";
 import { parseRfc3339 } from "../../../../src/core/time/rfc3339.ts";
 import { decodeJson } from "../../../../src/domain/codec/json-body.ts";
-import type { LaneExports } from "../../../../src/domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../../src/domain/kernel/ingest-kernel.ts";
 import { fillPowersOfFive } from "../../../../src/domain/kernel/powers-of-five.ts";
 import { batchText, damaged, numberText, timeText } from "../../../support/json-bodies.ts";
 import { loadKernel } from "../../../support/kernel.ts";
 
-const { kernel, bytes, view } = loadKernel<LaneExports>();
+const { kernel, bytes, view } = loadKernel<IngestExports>();
 fillPowersOfFive(view);
 
 const DEPTH_MAX = 64;

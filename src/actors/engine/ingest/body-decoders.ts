@@ -1,6 +1,6 @@
-// The decoders of one lane, over what they share: one for each way in.
+// The decoders of one engine, over what they share: one for each way in.
 import type { EngineMemory, ProcessSlots } from "../../../adapters/shared-memory/engine-memory.ts";
-import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
 import { withReplicaLabels } from "../../../domain/series/replica-labels.ts";
@@ -23,7 +23,7 @@ import { MetricDescriptions } from "../unit/metric-descriptions.ts";
 import type { MetricScopes } from "../unit/metric-scopes.ts";
 import { StreamDefiner } from "../unit/stream-definer.ts";
 
-export interface LaneDecoderOptions {
+export interface BodyDecoderOptions {
   readonly engine: number;
   readonly engines: number;
   readonly seriesLimit: number;
@@ -37,11 +37,11 @@ export interface LaneDecoderOptions {
   readonly replicaLabels?: string;
 }
 
-export interface LaneDecoderDependencies {
+export interface BodyDecoderDependencies {
   readonly memory: EngineMemory;
   readonly memories: readonly EngineMemory[];
   readonly processWords: ProcessSlots;
-  readonly kernel: LaneExports;
+  readonly kernel: IngestExports;
   readonly counters: EngineCounters;
   readonly metadata: MetadataBook;
   readonly scopes: MetricScopes;
@@ -54,8 +54,8 @@ export interface LaneDecoderDependencies {
 /** Decoders of bodies that others may overtake: each has one body, and then the next. */
 export type DecoderKind = "json" | "remoteWrite" | "otlp";
 
-/** Dependencies of a lane's decoders. */
-export interface LaneDecoders {
+/** Dependencies of an ingest's decoders. */
+export interface BodyDecoders {
   readonly exclusions: FieldExclusions;
   readonly replay: ReplayDecoder;
   readonly history: HistoryDecoder;
@@ -67,7 +67,7 @@ export interface LaneDecoders {
 }
 
 /** Makes the decoders. */
-export function makeLaneDecoders(options: LaneDecoderOptions, dependencies: LaneDecoderDependencies): LaneDecoders {
+export function makeBodyDecoders(options: BodyDecoderOptions, dependencies: BodyDecoderDependencies): BodyDecoders {
   const { processWords, tenantIndex, wallMs } = dependencies;
   const { normalizeTemporality: convertsCounters = true, fieldExclusions = "", prefixesServices = false } = options;
   const replicaLabels = withReplicaLabels(options.replicaLabels ?? "");

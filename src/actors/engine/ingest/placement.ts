@@ -29,9 +29,9 @@ interface Pending extends UnitAnswers {
   readonly positions: readonly number[];
 }
 
-/** Frames that shards receive, and the moment at which the senders hear of it, for one lane. */
+/** Frames that shards receive, and the moment at which the senders hear of it, for one engine. */
 export class Placement {
-  /** The engine this lane belongs to. */
+  /** The engine this ingest belongs to. */
   readonly self: number;
   readonly #memories: readonly EngineMemory[];
   readonly #writers: readonly InboxWriter[];

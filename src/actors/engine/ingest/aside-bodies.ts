@@ -1,4 +1,4 @@
-// Bodies of one lane that take more than a unit of work and are overtaken by others meanwhile: they go on a unit at a time, tenants in turns. A body of the ring
+// Bodies of one engine that take more than a unit of work and are overtaken by others meanwhile: they go on a unit at a time, tenants in turns. A body of the ring
 // takes its bytes along, and what the kernel had of it is brought back when its turn comes; a large one lies in its own place.
 import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { ASIDE_BYTES_MAX, BODIES_ASIDE_MAX } from "../../../core/config/body-limits.ts";
@@ -29,7 +29,7 @@ interface AsideBody {
   readonly places: KeptPlaces;
 }
 
-/** Those of one lane. */
+/** Those of one engine. */
 export class AsideBodies {
   readonly #memory: EngineMemory;
   /** By tenant, the one whose turn is next first; of each the one that was set aside first goes on. */

@@ -1,7 +1,7 @@
 // Takes the OTLP items that are no number points into the unit of work: histograms and summaries as messages for the shard that owns them, spans as messages
 // and blocks of records, logs as records of the form that JSON telemetry has, and counted.
 import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
-import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import { logRecord } from "../../../domain/logs/log-record.ts";
 import { severityOf } from "../../../domain/logs/severity.ts";
 import type { DistributionPoint, ItemRefusal, OtlpLog, OtlpSink, OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
@@ -17,9 +17,9 @@ import { RecordIds } from "../unit/record-ids.ts";
 import type { StreamDefiner } from "../unit/stream-definer.ts";
 import type { WorkUnit } from "../unit/work-unit.ts";
 
-export interface LaneSinkDependencies {
+export interface OtlpIntakeDependencies {
   readonly memory: EngineMemory;
-  readonly kernel: LaneExports;
+  readonly kernel: IngestExports;
   readonly definer: StreamDefiner;
   readonly tenantName: (index: number) => string;
   readonly requestId: (admission: number) => string;
@@ -27,9 +27,9 @@ export interface LaneSinkDependencies {
   readonly logs: LogSink;
 }
 
-/** The sink of one lane; enter() says into which unit the items of which body go. */
-export class LaneSink implements OtlpSink {
-  readonly #dependencies: LaneSinkDependencies;
+/** The sink of one engine; enter() says into which unit the items of which body go. */
+export class OtlpIntake implements OtlpSink {
+  readonly #dependencies: OtlpIntakeDependencies;
   readonly #distributions: DistributionSink;
   #body: Body | undefined;
   #unit: WorkUnit | undefined;
@@ -37,7 +37,7 @@ export class LaneSink implements OtlpSink {
   /** Place of the log at hand among those of its body. */
   #index = 0;
 
-  constructor(dependencies: LaneSinkDependencies) {
+  constructor(dependencies: OtlpIntakeDependencies) {
     this.#dependencies = dependencies;
     this.#distributions = new DistributionSink(dependencies.definer);
     this.#ids = new RecordIds({ ...dependencies, hash: (text) => contentHash(text, dependencies) });

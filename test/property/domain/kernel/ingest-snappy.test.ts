@@ -3,11 +3,11 @@ import snappy from "snappy";
 import { describe, expect, it } from "vitest";
 import { STATUS_BAD_SNAPPY, STATUS_TOO_LARGE } from "../../../../src/core/layout/kernel-status.ts";
 import { BODY_PADDING_BYTES, DECOMPRESSED } from "../../../../src/core/layout/memory-map.ts";
-import type { LaneExports } from "../../../../src/domain/kernel/lane-kernel.ts";
+import type { IngestExports } from "../../../../src/domain/kernel/ingest-kernel.ts";
 import { loadKernel } from "../../../support/kernel.ts";
 import { varint } from "../../../support/remote-write-body.ts";
 
-const { kernel, bytes: memory } = loadKernel<LaneExports>();
+const { kernel, bytes: memory } = loadKernel<IngestExports>();
 const GUARD = 0xa5;
 const GUARD_BYTES = 256;
 const OUT = DECOMPRESSED + GUARD_BYTES;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseLabelSpan } from "../../../../src/domain/kernel/lane-kernel.ts";
+import { parseLabelSpan } from "../../../../src/domain/kernel/ingest-kernel.ts";
 import { bytesField, labelField, sampleField, varint, varintField } from "../../../support/remote-write-body.ts";
 
 const parse = (bytes: readonly number[]) => parseLabelSpan(Uint8Array.from(bytes));

@@ -11,10 +11,10 @@ import {
 } from "../../../../src/core/layout/kernel-status.ts";
 import { DECOMPRESSED, REJECTS_BYTES, SERIES_INDEX_BYTES, STAGING, STAGING_BYTES } from "../../../../src/core/layout/memory-map.ts";
 import { ROW_BYTES, ROW_OFFSET } from "../../../../src/core/layout/row-frame.ts";
-import { BASE_MS, ENGINES, LaneHarness, WINDOW_MS } from "../../../support/lane-harness.ts";
+import { BASE_MS, ENGINES, IngestHarness, WINDOW_MS } from "../../../support/ingest-harness.ts";
 import { bytesField, encodeBody, labelField, type Series, sampleField, varintField } from "../../../support/remote-write-body.ts";
 
-const harness = new LaneHarness();
+const harness = new IngestHarness();
 const { kernel } = harness;
 
 beforeEach(() => {

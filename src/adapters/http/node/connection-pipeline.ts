@@ -10,7 +10,7 @@ import type { NodeExchange } from "./node-exchange.ts";
 export type ExchangeStarter = (onOver: (isLast: boolean) => void) => NodeExchange;
 
 /** One connection with the exchange that runs and those that wait. */
-export class ConnectionLane {
+export class ConnectionPipeline {
   readonly socket: Socket;
   /** Resolves when the connection is closed. */
   readonly closed: Promise<void>;
