@@ -4,6 +4,7 @@ import type { Alert } from "../domain/alerting/paging/alert.ts";
 import { outcomeNow } from "../domain/alerting/paging/outcome-now.ts";
 import { type Anomaly, endOfAnomaly } from "../domain/anomaly/anomaly.ts";
 import { endingOf } from "../domain/anomaly/ending.ts";
+import { explanationOf } from "../domain/anomaly/explanation.ts";
 import { anomalyScore, tierOfScore } from "../domain/detection/anomaly-score.ts";
 import { AGGREGATE_ATTRIBUTE } from "../domain/detection/pair/pair-aggregate.ts";
 import { DETECTORS_OF_PAIRS } from "../domain/detection/pair/pair-verdict.ts";
@@ -35,7 +36,7 @@ export function anomalyView(anomaly: Anomaly, alert: Alert | undefined) {
     accepted_level: ending?.level ?? null,
     direction: anomaly.direction,
     detector: anomaly.detector,
-    explanation: anomaly.explanation,
+    explanation: explanationOf(anomaly),
     verdict: anomaly.verdict,
     streams: anomaly.streams,
     alert_id: anomaly.paging?.alertId ?? null,

@@ -39,7 +39,8 @@ const VERDICT: Verdict = {
   layers: ["statistical"],
 };
 
-export const STORED_ANOMALY: { readonly anomaly: Anomaly; readonly bytes: string } = {
+/** `ofWords`: as a release before has stored it, with the words of its sentence. */
+export const STORED_ANOMALY: { readonly anomaly: Anomaly; readonly bytes: string; readonly ofWords: string; readonly words: string } = {
   anomaly: {
     ...NAME,
     id: ID,
@@ -53,7 +54,7 @@ export const STORED_ANOMALY: { readonly anomaly: Anomaly; readonly bytes: string
     endedAtMs: 1_700_000_300_000,
     z: VERDICT.z,
     verdict: VERDICT,
-    explanation: SENTENCE,
+    explanation: null,
     streams: 3,
     openStreams: 0,
     founder: { episodeId: "ff".repeat(16), open: false },
@@ -69,6 +70,9 @@ export const STORED_ANOMALY: { readonly anomaly: Anomaly; readonly bytes: string
     feedback: { opinion: "true_positive", note: null, by: "ada", atMs: 1_700_000_400_000 },
   },
   bytes:
+    "BekKAOCTBAD/////////////////////iKUC+OEJ8b4hLg5HNkADAAEC9goAqO6Ahwb38+9WEoouqi4wLjc60NAesjDqMC41FACoLTZkNWY4YzdiOWQteDJ4NGwOaRAxfQECV9O7kgMwgA/RlgGAlgGRlgEoJ4V6iXxbQNLSkJzma/XsgD9mZmZmZmYKQAQDB8ABBgMwCQNgIQnA69aFAZKWAar+3LqYdlQyEP7cuph2VDIQFgACR3sib3BpbmlvbiI6InRydWVfcG9zaXRpdmUiLCJub3RlIjpudWxsLCJieSI6ImFkYSIsImF0TXMiOjE3MDAwMDA0MDAwMDB9gDkwAAA=",
+  words: SENTENCE,
+  ofWords:
     "BOkKAOCTBAD/////////////////////iKUC+OEJ8b4hLg5HNkADAAEC9goAqO6Ahwb38+9WEoouqi4wLjc60NAesjDqMC41FACoLTZkNWY4YzdiOWQteDJ4NGwOaRAxfT4BBKkyLjEAx5YuMwDIjDAuMQiKOS45CY0wLjMKjDALAlfTu5IDMIAP0ZYBgJYBkZYBKCeFeol8W0DS0pCc5mv17IA/ZmZmZmZmCkAEAwfAAQYDMAkDYCEJwOvWhQGSlgGq/ty6mHZUMhD+3LqYdlQyEBYAAkd7Im9waW5pb24iOiJ0cnVlX3Bvc2l0aXZlIiwibm90ZSI6bnVsbCwiYnkiOiJhZGEiLCJhdE1zIjoxNzAwMDAwNDAwMDAwfYA5MAAA",
 };
 

@@ -1,6 +1,8 @@
 // What engines send the coordinator through their shared ring, in order. The coordinator commits in that order, so a checkpoint that it
 // has stored stands behind every verdict its shard gave before.
 
+import type { Explanation } from "./explanation.ts";
+
 /** Verdict: an EpisodeFrame, packed (domain/anomaly/episode-codec.ts) or as JSON. */
 export const FRAME_VERDICT = 1;
 /** Log, trace, event, profile or slo record: JSON RecordEnvelope. */
@@ -192,7 +194,7 @@ export interface EpisodeFrame extends StreamName {
   /** Signed equivalent z of the peak so far. */
   readonly z: number;
   readonly verdict: unknown;
-  readonly explanation: string;
+  readonly explanation: Explanation;
   /** Monotonic ms at which the bytes had arrived; 0 while a log is replayed. */
   readonly arrivalMs: number;
   /** Of a closing by which what was found is the new level: that, and what was expected before. */

@@ -3,12 +3,14 @@
 // what is to be kept goes out. Everything here may be applied again after a replay without a change.
 import { hash128 } from "../../core/hashing/hash128.ts";
 import { type Attributes, type EpisodeFrame, isClosing } from "../../core/protocol/coordinator-frame.ts";
+import type { Explanation } from "../../core/protocol/explanation.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
 import { HOLD_ENDS } from "../detection/departure/own-tail.ts";
 import type { GateResult } from "../detection/gates/gate-result.ts";
 import { DETECTOR_SATURATION } from "../saturation/saturation-finding.ts";
 import { canonicalAttributes } from "../series/stream-identity.ts";
 import type { AcceptedLevel, EndReason } from "./ending.ts";
+import { saysAnother } from "./explanation.ts";
 import type { PageOutcome } from "./page-outcome.ts";
 import { alertFingerprint, DETECTOR_EXTERNAL } from "./webhook-alert.ts";
 
@@ -62,7 +64,8 @@ export interface Anomaly {
   /** Signed. */
   readonly z: number;
   readonly verdict: unknown;
-  readonly explanation: string;
+  /** Of which its sentence is made (explanation.ts). */
+  readonly explanation: Explanation;
   /** Member episodes so far, and those still open. */
   readonly streams: number;
   readonly openStreams: number;
@@ -205,7 +208,7 @@ function update(anomaly: Anomaly | undefined, frame: EpisodeFrame): EpisodeEffec
   if (anomaly.resolvedAtMs !== null) return IGNORED;
   const lasting = lastingGate(frame.verdict);
   if (lasting !== undefined && !isLasting(anomaly)) return { kind: "updated", anomaly: withLasting(raised(anomaly, frame), lasting) };
-  const after = frame.z === anomaly.z && frame.explanation !== anomaly.explanation ? atPeak(anomaly, frame) : raised(anomaly, frame);
+  const after = frame.z === anomaly.z && saysAnother(anomaly, frame) ? atPeak(anomaly, frame) : raised(anomaly, frame);
   return after === anomaly ? IGNORED : { kind: "updated", anomaly: after };
 }
 

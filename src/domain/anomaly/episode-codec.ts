@@ -8,7 +8,7 @@ import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
 import { identityName } from "../series/stream-identity.ts";
-import { readVerdict, readWord, sentenceOf, TEXT_BYTES_MAX, writeVerdict, writeWord } from "./verdict-codec.ts";
+import { readVerdict, readWord, TEXT_BYTES_MAX, writeVerdict, writeWord } from "./verdict-codec.ts";
 
 const VERSION = 1;
 const BRACE = 0x7b;
@@ -80,9 +80,9 @@ class DecodedEpisode implements EpisodeFrame {
   readonly observedAtMs: number;
   readonly z: number;
   readonly arrivalMs: number;
+  readonly explanation: string | null;
   readonly level: EpisodeFrame["level"];
   readonly #reader: ByteReader;
-  readonly #given: string | undefined;
   #read: { readonly verdict: unknown } | undefined;
 
   constructor(reader: ByteReader) {
@@ -94,7 +94,7 @@ class DecodedEpisode implements EpisodeFrame {
     this.z = reader.double();
     this.arrivalMs = reader.double();
     const has = reader.u8();
-    this.#given = (has & HAS_EXPLANATION) === 0 ? undefined : reader.text(TEXT_BYTES_MAX);
+    this.explanation = (has & HAS_EXPLANATION) === 0 ? null : reader.text(TEXT_BYTES_MAX);
     this.level = (has & HAS_LEVEL) === 0 ? undefined : { from: reader.double(), to: reader.double() };
     this.detector = readWord(reader);
     const { tenant, environment, serviceId, metricName, attributes } = identityName(reader.text(TEXT_BYTES_MAX));
@@ -109,9 +109,5 @@ class DecodedEpisode implements EpisodeFrame {
   get verdict(): unknown {
     this.#read ??= { verdict: readVerdict(this.#reader) };
     return this.#read.verdict;
-  }
-
-  get explanation(): string {
-    return this.#given ?? sentenceOf(this) ?? "";
   }
 }

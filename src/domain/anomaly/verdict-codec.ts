@@ -3,7 +3,7 @@
 
 import type { ByteReader } from "../codec/byte-reader.ts";
 import type { ByteSink } from "../codec/byte-sink.ts";
-import { explain, type Gate, type Verdict, type VerdictBaseline } from "../detection/verdict.ts";
+import type { Gate, Verdict, VerdictBaseline } from "../detection/verdict.ts";
 
 const FORM_JSON = 0;
 const FORM_RECORD = 1;
@@ -95,18 +95,6 @@ export function readVerdict(reader: ByteReader): unknown {
   const form = reader.u8();
   if (form === FORM_RECORD) return readRecord(reader);
   return form === FORM_JSON ? JSON.parse(reader.text(TEXT_BYTES_MAX)) : reader.fail();
-}
-
-/** The sentence that follows from a verdict; undefined where it is no verdict of a z-score. */
-export function sentenceOf({ detector, verdict, metricName }: SentenceOf): string | undefined {
-  const hasBaseline = typeof verdict === "object" && verdict !== null && "baseline" in verdict;
-  return detector === "z_score" && hasBaseline ? explain(verdict as Verdict, { metricName }) : undefined;
-}
-
-interface SentenceOf {
-  readonly detector: string;
-  readonly verdict: unknown;
-  readonly metricName: string;
 }
 
 /** Number of members of a verdict, and of its baseline. */

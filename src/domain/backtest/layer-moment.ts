@@ -87,7 +87,7 @@ export async function pairMoment(
     return { ...NOTHING, layer, state: LEARNING, reason: LEARNING, value: track.observed, bar: LEARNING_VALUES, sinceMs };
   if (newest === undefined) return skippedMoment(layer, "no_sample");
   const { verdict, atMs: sampleMs } = newest;
-  const record = track.findings.explain(verdict).verdict;
+  const record = track.findings.recordOf(verdict);
   const judged = { layer, atMs: sampleMs, value: verdict.evidence, bar: Math.max(1, verdict.bar), verdict: record, sinceMs } as const;
   if (sampleMs < newestMs && settings.evaluationDelaySeconds > 0)
     return { ...judged, state: "skipped", reason: "evaluation_delay", declared: false };

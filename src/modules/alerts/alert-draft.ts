@@ -16,6 +16,7 @@ import type { PagingSources } from "../../domain/alerting/paging/paging-sources.
 import { linesOf, type TimelineLine } from "../../domain/alerting/timeline.ts";
 import type { Anomaly, EpisodeEffect } from "../../domain/anomaly/anomaly.ts";
 import { type Ending, endingOf } from "../../domain/anomaly/ending.ts";
+import { explanationOf, saysAnother } from "../../domain/anomaly/explanation.ts";
 import type { AlertStep } from "../../domain/notification/decided-messages.ts";
 import type { Notification } from "../../domain/notification/notification-state.ts";
 import { instanceOf } from "../../domain/series/instance-name.ts";
@@ -182,11 +183,12 @@ export class AlertDraft {
   }
 
   /** An anomaly that says something else at the same height: who reads its alert is to read that, and nobody is called. */
-  #restate({ id, z, explanation, paging }: Anomaly, before: Anomaly): void {
-    if (z !== before.z || explanation === before.explanation || paging === null || paging.alertId === null) return;
+  #restate(anomaly: Anomaly, before: Anomaly): void {
+    const { id, z, paging } = anomaly;
+    if (z !== before.z || paging === null || paging.alertId === null || !saysAnother(before, anomaly)) return;
     const alert = this.#memory.alert(paging.alertId);
     if (alert === undefined || !isFiring(alert) || alert.peak.anomalyId !== id) return;
-    this.#memory.keep(restated(alert, explanation, this.#nowMs));
+    this.#memory.keep(restated(alert, explanationOf(anomaly), this.#nowMs));
   }
 
   /** Takes over what somebody did to an alert. */

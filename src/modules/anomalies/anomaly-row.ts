@@ -1,15 +1,16 @@
 // An anomaly as a stored value, beside the key that says its tenant, its time of detection and its id:
 //
-//   version u8 = 4, flags u8 (FLAG_*), end 6 bytes, {episode id 16 bytes: the founder's}, observed as a difference to detected, started to observed, z f64,
-//   streams and open streams varint, detector word, {resolved f64}, {resolved by word}, environment, service, metric, attributes as JSON and explanation
-//   packed text (domain/codec/phrase-text.ts), verdict (domain/anomaly/packed-verdict.ts), {paging: u8 (PAGED_*, tier and outcome), {alert id}, {suppressed by
-//   word}, decided as a difference to detected, serial varint}, {feedback JSON text}, {of one that was accepted: from and to f64 of
-//   its level}, {delay 5 bytes: milliseconds from the value that showed the end to the end, and DELAY_ZERO; 0 while it is open}
+//   version u8 = 5, flags u8 (FLAG_*), end 6 bytes, {episode id 16 bytes: the founder's}, observed as a difference to detected, started to observed, z f64,
+//   streams and open streams varint, detector word, {resolved f64}, {resolved by word}, environment, service, metric, attributes as JSON packed text
+//   (domain/codec/phrase-text.ts), explanation (domain/anomaly/explanation.ts; in version 4 its words, packed text), verdict (domain/anomaly/packed-verdict.ts),
+//   {paging: u8 (PAGED_*, tier and outcome), {alert id}, {suppressed by word}, decided as a difference to detected, serial varint}, {feedback JSON text},
+//   {of one that was accepted: from and to f64 of its level}, {delay 5 bytes: milliseconds from the value that showed the end to the end, and DELAY_ZERO; 0 while it is open}
 //
 // The end is 0 while the anomaly is open, then the number of who resolved it and the milliseconds that it took: a row that grew when its anomaly ends would not
-// fit into its page, and LMDB would leave both halves of it half empty. So the delay has its bytes from the beginning; rows of before end without it. 210 bytes for a series with a few labels.
+// fit into its page, and LMDB would leave both halves of it half empty. So the delay has its bytes from the beginning; rows of before end without it. 150 bytes for a series with a few labels.
 
 import type { Anomaly, AnomalyFeedback, AnomalyPaging } from "../../domain/anomaly/anomaly.ts";
+import { readExplanation, writeExplanation } from "../../domain/anomaly/explanation.ts";
 import { readPackedVerdict, writePackedVerdict } from "../../domain/anomaly/packed-verdict.ts";
 import { readWord, readWordOf, TEXT_BYTES_MAX, wordNumber, writeWord } from "../../domain/anomaly/verdict-codec.ts";
 import { ByteReader } from "../../domain/codec/byte-reader.ts";
@@ -20,7 +21,9 @@ import { outcomeOf, tierAndOutcome, tierOf } from "../state/row-fields.ts";
 import { checkRowVersion } from "../state/stored-json.ts";
 import { ID_BYTES, type RowKey } from "../state/tables.ts";
 
-const VERSION = 4;
+const VERSION = 5;
+/** Has the words of every explanation; read for one release. */
+const VERSION_OF_WORDS = 4;
 const FLAG_HIGH = 1;
 /** Neither stands in the end, these two. */
 const FLAG_RESOLVED = 2;
@@ -78,7 +81,7 @@ export function encodeAnomaly(anomaly: Anomaly): Uint8Array {
   writePhrased(sink, serviceId);
   writePhrased(sink, metricName);
   writePhrased(sink, labelsText(JSON.stringify(anomaly.attributes)), names);
-  writePhrased(sink, anomaly.explanation, names);
+  writeExplanation(sink, anomaly.explanation, names);
   writePackedVerdict(sink, anomaly.verdict, anomaly);
   if (paging !== null) writePaging(paging, detectedAtMs);
   if (feedback !== null) sink.text(JSON.stringify(feedback));
@@ -89,12 +92,15 @@ export function encodeAnomaly(anomaly: Anomaly): Uint8Array {
 
 /** Whether a row is one of an anomaly that has ended. */
 export function isEndedRow(bytes: Uint8Array): boolean {
-  return bytes[0] === VERSION && (((bytes[1] as number) & FLAG_RESOLVED) !== 0 || (bytes[2] as number) > 0);
+  return (
+    (bytes[0] === VERSION || bytes[0] === VERSION_OF_WORDS) && (((bytes[1] as number) & FLAG_RESOLVED) !== 0 || (bytes[2] as number) > 0)
+  );
 }
 
 /** The anomaly of a row and its key. Throws on another version. */
 export function decodeAnomaly(bytes: Uint8Array, { tenant, timeMs: detectedAtMs, id }: RowKey): Anomaly {
-  checkRowVersion("anomalies", bytes, VERSION);
+  const hasWords = bytes[0] === VERSION_OF_WORDS;
+  if (!hasWords) checkRowVersion("anomalies", bytes, VERSION);
   const reader = new ByteReader(bytes, DAMAGE, 1);
   const flags = reader.u8();
   const has = (flag: number) => (flags & flag) !== 0;
@@ -114,7 +120,7 @@ export function decodeAnomaly(bytes: Uint8Array, { tenant, timeMs: detectedAtMs,
   const metricName = readPhrased(reader, TEXT_BYTES_MAX);
   const names = [metricName, serviceId, environment];
   const attributes = JSON.parse(labelsJson(readPhrased(reader, TEXT_BYTES_MAX, names))) as Anomaly["attributes"];
-  const explanation = readPhrased(reader, TEXT_BYTES_MAX, names);
+  const explanation = hasWords ? readPhrased(reader, TEXT_BYTES_MAX, names) : readExplanation(reader, names);
   const verdict = readPackedVerdict(reader, { detector, z });
   const decided = has(FLAG_PAGING) ? readPaging(reader, detectedAtMs) : null;
   const paging: AnomalyPaging | null = decided !== null && has(FLAG_RCA) ? { ...decided, rcaTriggered: true } : decided;

@@ -1,6 +1,7 @@
 // An anomaly as the pipeline to a page is asked about it.
 
 import { type Anomaly, isLasting } from "../../anomaly/anomaly.ts";
+import { explanationOf, saysAnother } from "../../anomaly/explanation.ts";
 import { type Tier, tierRank } from "../../detection/anomaly-score.ts";
 import { FAR_OUT, HOLD_ENDS, LONG_BASELINE_GATE, OWN_REACH, OWN_TAIL_GATE } from "../../detection/departure/own-tail.ts";
 import { type Effect, risesAtMs, severityOf } from "../severity.ts";
@@ -40,7 +41,7 @@ export interface DecidedBefore {
 }
 
 export function findingOf(anomaly: Anomaly, kind: Finding["kind"], before: DecidedBefore | null, atMs: number): Finding {
-  const { tenant, environment, serviceId, metricName, attributes, detector, z, explanation } = anomaly;
+  const { tenant, environment, serviceId, metricName, attributes, detector, z } = anomaly;
   const verdict = anomaly.verdict as VerdictNumbers | null;
   const gates = Array.isArray(verdict?.gates)
     ? (verdict.gates as ReadonlyArray<{ readonly name?: unknown; readonly passed?: unknown }>)
@@ -65,7 +66,7 @@ export function findingOf(anomaly: Anomaly, kind: Finding["kind"], before: Decid
     baselineValues: typeof verdict?.baseline?.n === "number" ? verdict.baseline.n : 0,
     effect: effectOf(anomaly),
     services,
-    explanation,
+    explanation: explanationOf(anomaly),
     ...(familyOfDetector(detector) === "multivariate" && { named: namedMetrics(verdict?.contributions) }),
     alertId: before?.alertId ?? null,
     tierBefore: before?.tier ?? null,
@@ -103,8 +104,8 @@ interface DecidedChange {
  */
 export function mayChangeDecision({ before, after, reached }: DecidedChange, nowMs: number): boolean {
   if (reached) return tierRank(severityOfAnomaly(after, nowMs)) > tierRank(severityOfAnomaly(before, nowMs));
-  const saysAnother = before.z !== after.z || before.explanation !== after.explanation;
-  return saysAnother || (isLasting(after) && !isLasting(before)) || before.streams !== after.streams;
+  const isNews = before.z !== after.z || saysAnother(before, after);
+  return isNews || (isLasting(after) && !isLasting(before)) || before.streams !== after.streams;
 }
 
 function weighed(anomaly: Anomaly) {

@@ -2,7 +2,7 @@
 import type { EpisodeFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { ConfirmedPair } from "../../../core/protocol/engine-control.ts";
 import type { KnownDays } from "../../calendar/known-days.ts";
-import { aggregateLabel, aggregateName, PairAggregate } from "../../detection/pair/pair-aggregate.ts";
+import { aggregateName, PairAggregate } from "../../detection/pair/pair-aggregate.ts";
 import type { OffsetMs } from "../../detection/seasonal/time-zone-hours.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 import type { BacktestSeries } from "../history.ts";
@@ -42,7 +42,7 @@ export function* aggregateFrames(
   const aggregate = new PairAggregate(aggregation);
   const name = aggregateName(first.series.name, aggregation);
   let count = 0;
-  const findings = new PairFindings(name, direction, offsetMs, { state: first.begun, label: () => aggregateLabel(name, count) });
+  const findings = new PairFindings(name, direction, offsetMs, { state: first.begun, streams: () => count });
   const next = streams.map(() => 0);
   const lastMs = Math.max(...streams.map(({ means }) => means.at(-1)?.cycleMs ?? 0));
   let newestMs = 0;

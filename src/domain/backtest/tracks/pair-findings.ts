@@ -8,14 +8,14 @@ import { CONFIRMED_MS_MAX } from "../../detection/pair/pair-confirmation.ts";
 import { PairDetector } from "../../detection/pair/pair-detector.ts";
 import type { PairVerdict } from "../../detection/pair/pair-finding.ts";
 import { type NewValues, type PairSurroundings, SURROUNDED_BY_NOTHING } from "../../detection/pair/pair-surroundings.ts";
-import { DETECTOR_ADAPTIVE, explainPair, mayAlert, type PairObservation, pairVerdict, pairZ } from "../../detection/pair/pair-verdict.ts";
+import { DETECTOR_ADAPTIVE, mayAlert, type PairObservation, pairFacts, pairVerdict, pairZ } from "../../detection/pair/pair-verdict.ts";
 import { type OffsetMs, UTC_OFFSET } from "../../detection/seasonal/time-zone-hours.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
 
-/** Initial state of a pair: the state of another one, and what sentences call it. */
+/** Initial state of a pair: the state of another one, and the streams that an aggregate is of. */
 export interface PairBeginning {
   readonly state?: ArrayBuffer | undefined;
-  readonly label?: () => string;
+  readonly streams?: () => number;
 }
 
 export class PairFindings {
@@ -23,7 +23,7 @@ export class PairFindings {
   readonly #direction: WatchdogSettings["direction"];
   readonly #offsetMs: OffsetMs;
   readonly #detector: PairDetector;
-  readonly #label: () => string;
+  readonly #streams: (() => number) | undefined;
   #firstMs = Number.NaN;
   #lastMs = 0;
   #startedMs = 0;
@@ -40,7 +40,7 @@ export class PairFindings {
     this.#direction = direction;
     this.#offsetMs = offsetMs;
     this.#detector = new PairDetector(begun.state, offsetMs);
-    this.#label = begun.label ?? (() => name.metricName);
+    this.#streams = begun.streams;
   }
 
   /** The detector's state, and what it says of it. */
@@ -91,10 +91,9 @@ export class PairFindings {
     return this.#detector.foresee(values, around, side);
   }
 
-  /** The record of the newest observation, and its sentence. */
-  explain(verdict: PairVerdict) {
-    const of = this.#observation(verdict, this.#direction);
-    return { verdict: pairVerdict(of), explanation: explainPair(of, this.#label()) };
+  /** The record of the newest observation. */
+  recordOf(verdict: PairVerdict) {
+    return pairVerdict(this.#observation(verdict, this.#direction));
   }
 
   /** Frames of a cycle, at its end. */
@@ -153,7 +152,7 @@ export class PairFindings {
       observedAtMs: this.#lastMs,
       z: this.#peak,
       verdict: pairVerdict(of),
-      explanation: explainPair(of, this.#label()),
+      explanation: pairFacts(of, this.#streams?.()),
       arrivalMs: 0,
     };
   }

@@ -20,7 +20,7 @@ export function aggregateName({ tenant, environment, serviceId, metricName }: St
 }
 
 /** Label of an aggregate in sentences. */
-export function aggregateLabel({ metricName, attributes }: StreamName, streams: number): string {
+export function aggregateLabel({ metricName, attributes }: Pick<StreamName, "metricName" | "attributes">, streams: number): string {
   return `${metricName} (${attributes[AGGREGATE_ATTRIBUTE]} of ${streams} streams)`;
 }
 

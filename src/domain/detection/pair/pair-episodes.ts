@@ -1,10 +1,11 @@
 // From what the detector of a pair says to the frames that tell the coordinator of an alert's begin, rise and end.
 import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";
+import type { Explanation } from "../../../core/protocol/explanation.ts";
 import type { OffsetMs } from "../seasonal/time-zone-hours.ts";
 import type { PairArena } from "./pair-arena.ts";
 import type { PairDetector } from "./pair-detector.ts";
 import type { PairVerdict } from "./pair-finding.ts";
-import { DETECTOR_ADAPTIVE, explainPair, mayAlert, type PairObservation, pairVerdict, pairZ } from "./pair-verdict.ts";
+import { DETECTOR_ADAPTIVE, mayAlert, type PairObservation, pairFacts, pairVerdict, pairZ } from "./pair-verdict.ts";
 
 /** The stream whose values are being given to the detector. */
 export interface EpisodeStream {
@@ -20,8 +21,8 @@ export interface PairEpisodesDependencies {
   readonly detector: PairDetector;
   readonly offsetMs: OffsetMs;
   readonly nameOf: (slot: number) => StreamName;
-  /** Label in sentences, where that is not the metric's name. */
-  readonly labelOf?: (slot: number) => string;
+  /** Streams that an aggregate's values are of. */
+  readonly streamsOf?: () => number;
   readonly firstTimeMs: (slot: number) => number;
   /** 32 hex digits of a text. */
   readonly hashText: (text: string) => string;
@@ -32,7 +33,7 @@ export interface PairEpisodesDependencies {
 interface Finding {
   readonly timeMs: number;
   readonly verdict: unknown;
-  readonly explanation: string;
+  readonly explanation: Explanation;
 }
 
 /** Episodes of all pairs of an engine; what is open stands in the arena. */
@@ -94,11 +95,11 @@ export class PairEpisodes {
   }
 
   #finding(slot: number, timeMs: number, verdict: PairVerdict): Finding {
-    const { detector, offsetMs, nameOf, labelOf, firstTimeMs } = this.#dependencies;
+    const { detector, offsetMs, streamsOf, firstTimeMs } = this.#dependencies;
     const ageSeconds = Math.max(0, timeMs - firstTimeMs(slot)) / 1000;
     const localMs = timeMs + offsetMs(timeMs);
     const observation: PairObservation = { verdict, baseline: detector.baseline, ageSeconds, localMs, direction: "both" };
-    return { timeMs, verdict: pairVerdict(observation), explanation: explainPair(observation, labelOf?.(slot) ?? nameOf(slot).metricName) };
+    return { timeMs, verdict: pairVerdict(observation), explanation: pairFacts(observation, streamsOf?.()) };
   }
 
   #frame(pair: number, slot: number, transition: EpisodeFrame["transition"], { timeMs, ...finding }: Finding): EpisodeFrame {

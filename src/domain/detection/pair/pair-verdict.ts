@@ -1,6 +1,7 @@
 // What the long baseline of a pair has to say of one observation, as the record that every detector gives: against what it was compared, what stood in
 // the way of an alert, and a sentence for people.
 import { ownMember } from "../../../core/collections/own-member.ts";
+import type { PairFacts } from "../../../core/protocol/explanation.ts";
 import { DEPARTING_VALUES } from "../departure/departure-detector.ts";
 import { OWN_TAIL_GATE } from "../departure/own-tail.ts";
 import { atLeast, firstFailed, type GateResult, holds } from "../gates/gate-result.ts";
@@ -38,6 +39,9 @@ export interface PairObservation {
   /** Departures that may alert. */
   readonly direction: "both" | "high" | "low";
 }
+
+/** Of a verdict, what its sentence says. */
+export type PairNumbers = Pick<RuleVerdict, "observed" | "expected" | "lower" | "upper" | "z" | "baseline" | "gates">;
 
 /** Signed: the further of level and spike, on the side of the level, within +-99. */
 export function pairZ({ level, side, z, departure }: PairVerdict): number {
@@ -115,27 +119,36 @@ function pairGates({ verdict, baseline, direction }: PairObservation): GateResul
   ];
 }
 
+/** What the sentence of an observation takes besides its verdict; of an aggregate, of so many streams. */
+export function pairFacts({ verdict }: PairObservation, streams?: number): PairFacts {
+  const { width: values, isSeasonal, isOfKnownDay } = verdict;
+  const against = isDeparture(verdict) ? "chance" : !isSeasonal ? "values" : isOfKnownDay ? "day" : "hour";
+  return { isBelow: judgedOf(verdict).side < 0, against, values, ...(streams !== undefined && { streams }) };
+}
+
 /**
  * A plain sentence, such as: latency_ms was 61.2 on average over its last 12 values (equivalent z 5.3), above the 40.1 that is usual on a working day at 14:00 (expected 32
  * to 48). Of a departure: latency_ms was 412, 17.7 standard deviations above the 120 that was to be expected (it strays by chance from 75 to 165).
  */
-export function explainPair({ verdict, localMs, baseline }: PairObservation, metricName: string): string {
-  const { width: values, isSeasonal, departure } = verdict;
-  const { observed, expected, lower, upper, side } = judgedOf(verdict);
+export function pairSentence(verdict: PairNumbers, { isBelow, against, values }: PairFacts, label: string): string {
+  const { observed, expected, lower, upper, z, baseline, gates } = verdict;
   const [from, to] = [figure(lower), figure(upper)];
-  const where = side < 0 ? "below" : "above";
-  if (isDeparture(verdict)) {
-    const size = figure(Math.min(Z_MAX, Math.abs(departure)));
-    const more = Math.abs(departure) > Z_MAX ? "more than " : "";
-    return `${metricName} was ${figure(observed)}, ${more}${size} standard deviations ${where} the ${figure(expected)} that was to be expected (by chance it strays from ${from} to ${to})`;
+  const where = isBelow ? "below" : "above";
+  if (against === "chance") {
+    // JSON has none that is infinite.
+    const departure = gates.find(({ name }) => name === OWN_TAIL_GATE)?.value ?? Number.POSITIVE_INFINITY;
+    const more = departure > Z_MAX ? "more than " : "";
+    const size = `${more}${figure(Math.min(Z_MAX, departure))} standard deviations`;
+    return `${label} was ${figure(observed)}, ${size} ${where} the ${figure(expected)} that was to be expected (by chance it strays from ${from} to ${to})`;
   }
   const what = values === 1 ? figure(observed) : `${figure(observed)} on average over its last ${values} values`;
-  const when = !isSeasonal
-    ? `the last ${baseline.n} values had`
-    : verdict.isOfKnownDay
-      ? `is usual on a ${bucketOf(localMs)}`
-      : "was to be expected at this hour";
-  return `${metricName} was ${what} (${zText(pairZ(verdict))}), ${where} the ${figure(expected)} that ${when} (expected ${from} to ${to})`;
+  const when =
+    against === "values"
+      ? `the last ${baseline.n} values had`
+      : against === "day"
+        ? `is usual on a ${baseline.bucket}`
+        : "was to be expected at this hour";
+  return `${label} was ${what} (${zText(z)}), ${where} the ${figure(expected)} that ${when} (expected ${from} to ${to})`;
 }
 
 function bucketOf(localMs: number): string {

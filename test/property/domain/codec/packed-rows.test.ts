@@ -18,7 +18,7 @@ import {
 import { readPhrased, writePhrased } from "../../../../src/domain/codec/phrase-text.ts";
 import { FAR_PHRASES, NEAR_PHRASES } from "../../../../src/domain/codec/phrases.ts";
 import { anomalyScore } from "../../../../src/domain/detection/anomaly-score.ts";
-import { explain, type Verdict, zScoreVerdict } from "../../../../src/domain/detection/verdict.ts";
+import { type Verdict, zScoreVerdict } from "../../../../src/domain/detection/verdict.ts";
 import { ledgerRowId } from "../../../../src/modules/alerts/ledger-book.ts";
 import { decodeDecision, encodeDecision } from "../../../../src/modules/alerts/rows/decision-row.ts";
 import { decodeAnomaly, encodeAnomaly } from "../../../../src/modules/anomalies/anomaly-row.ts";
@@ -81,6 +81,15 @@ const statisticalVerdict = fc
     return zScoreVerdict({ ...common, ...rest, value, mean, sd, ratio });
   });
 
+const explanationFacts = fc.oneof(
+  text,
+  fc.constant(null),
+  fc.record(
+    { isBelow: fc.boolean(), against: fc.constantFrom("values", "day", "hour", "chance"), values: fc.nat(), streams: fc.nat() },
+    { requiredKeys: ["isBelow", "against", "values"] },
+  ),
+);
+
 const paging = fc.record({
   tier: fc.constantFrom("low", "medium", "high"),
   alertId: fc.option(anyId),
@@ -107,7 +116,7 @@ const anomaly: fc.Arbitrary<Anomaly> = fc
     resolvedBy: fc.option(word),
     z: number,
     verdict: fc.oneof(recordVerdict, statisticalVerdict, fc.constant(null)),
-    explanation: text,
+    explanation: explanationFacts,
     streams: fc.nat(),
     openStreams: fc.nat(),
     founder: fc.option(fc.record({ episodeId: id, open: fc.boolean() })),
@@ -130,7 +139,7 @@ function withDelay(made: Anomaly, delayMs: number): Anomaly {
 function usual(made: Anomaly): Anomaly {
   const verdict = made.verdict as Verdict | null;
   if (verdict === null) return made;
-  return { ...made, detector: verdict.detector, z: verdict.z, explanation: explain(verdict, { metricName: made.metricName }) };
+  return { ...made, detector: verdict.detector, z: verdict.z, explanation: null };
 }
 
 const decision: fc.Arbitrary<PageDecision> = fc

@@ -4,7 +4,14 @@ import { seededRandom } from "../../../../src/domain/detection/multivariate/isol
 import { PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
 import type { PairVerdict } from "../../../../src/domain/detection/pair/pair-finding.ts";
 import { SURROUNDED_BY_NOTHING } from "../../../../src/domain/detection/pair/pair-surroundings.ts";
-import { explainPair, mayAlert, type PairObservation, pairVerdict, pairZ } from "../../../../src/domain/detection/pair/pair-verdict.ts";
+import {
+  mayAlert,
+  type PairObservation,
+  pairFacts,
+  pairSentence,
+  pairVerdict,
+  pairZ,
+} from "../../../../src/domain/detection/pair/pair-verdict.ts";
 import { HOUR_PROFILE_LENGTH, HourProfile } from "../../../../src/domain/detection/seasonal/hour-profile.ts";
 import type { OffsetMs } from "../../../../src/domain/detection/seasonal/time-zone-hours.ts";
 
@@ -39,6 +46,10 @@ function changed(verdict: PairVerdict, change: Partial<PairVerdict> = {}): PairV
 
 function observation(detector: PairDetector, verdict: PairVerdict, row: number, direction: PairObservation["direction"] = "both") {
   return { verdict, baseline: detector.baseline, ageSeconds: 3600, localMs: START + row * INTERVAL, direction };
+}
+
+function sentence(of: PairObservation, label: string): string {
+  return pairSentence(pairVerdict(of), pairFacts(of), label);
 }
 
 /** The first observation of which `is` holds. */
@@ -94,7 +105,7 @@ describe("the verdict of a pair", () => {
     expect((record.lower + record.upper) / 2).toBeCloseTo(record.expected, 9);
     expect(record.p).toBeLessThan(0.02);
     expect(record.baseline).toMatchObject({ age_seconds: 3600 });
-    expect(explainPair(observation(detector, verdict, row), "cpu")).toMatch(
+    expect(sentence(observation(detector, verdict, row), "cpu")).toMatch(
       /^cpu was 9\d\.\d+ on average over its last 12 values \(equivalent z -\d\.\d\), below the (99|100)[.\d]* that .*\(expected [\d.]+ to [\d.]+\)$/,
     );
   });
@@ -109,9 +120,9 @@ describe("the verdict of a pair", () => {
     // 2026-01-15 is a Thursday.
     expect(record.baseline.bucket).toMatch(/^working day at 0[67]:00$/);
     expect(record.expected).toBeGreaterThan(110);
-    expect(explainPair(observation(detector, verdict, row), "m")).toMatch(/that is usual on a working day at 0[67]:00/);
+    expect(sentence(observation(detector, verdict, row), "m")).toMatch(/that is usual on a working day at 0[67]:00/);
     verdict.isOfKnownDay = false;
-    expect(explainPair(observation(detector, verdict, row), "m")).toMatch(/that was to be expected at this hour/);
+    expect(sentence(observation(detector, verdict, row), "m")).toMatch(/that was to be expected at this hour/);
     expect(pairVerdict(observation(detector, verdict, row)).baseline.bucket).toBeNull();
   });
 

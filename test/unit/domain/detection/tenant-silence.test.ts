@@ -150,7 +150,7 @@ describe("silences from cycle to cycle", () => {
     expect(reported.lastIndexOf(1)).toBeGreaterThan(150);
     expect(reported.slice(reported.indexOf(1), reported.lastIndexOf(1) + 1).every((count) => count === 1)).toBe(true);
     expect(reported.at(-1)).toBe(0);
-    const texts = [...new Set(cycles.flat().map(({ explanation }) => explanation))];
+    const texts = [...new Set(cycles.flat().map(({ explanation }) => explanation as string))];
     expect(
       texts.some((text) =>
         /^41 of 41 services have been silent together since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC: their .*: s00, s01, .* and 31 more$/.test(

@@ -1,8 +1,9 @@
 // What is packed by hand is a format: bytes of this version are read by every later one. A round trip alone would not notice that a table of words or phrases was put in another order.
 import { expect, it } from "vitest";
 import { decodeEpisode, encodeEpisode } from "../../../../src/domain/anomaly/episode-codec.ts";
+import { explanationOf } from "../../../../src/domain/anomaly/explanation.ts";
 import { decodeDecision, encodeDecision } from "../../../../src/modules/alerts/rows/decision-row.ts";
-import { decodeAnomaly, encodeAnomaly } from "../../../../src/modules/anomalies/anomaly-row.ts";
+import { decodeAnomaly, encodeAnomaly, isEndedRow } from "../../../../src/modules/anomalies/anomaly-row.ts";
 import { STORED_ANOMALY, STORED_DECISION, STORED_FRAME } from "../../../support/packed-rows.ts";
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
@@ -13,6 +14,16 @@ it("a stored anomaly is read, and written in the same bytes", () => {
   const { tenant, detectedAtMs: timeMs, id } = anomaly;
   expect(decodeAnomaly(bytesOf(bytes), { tenant, timeMs, id })).toEqual(anomaly);
   expect(base64(encodeAnomaly(anomaly))).toBe(bytes);
+  expect(explanationOf(anomaly)).toBe(STORED_ANOMALY.words);
+});
+
+it("an anomaly that was stored with the words of its sentence is read with these", () => {
+  const { anomaly, ofWords, words } = STORED_ANOMALY;
+  const { tenant, detectedAtMs: timeMs, id } = anomaly;
+  const read = decodeAnomaly(bytesOf(ofWords), { tenant, timeMs, id });
+  expect(read).toEqual({ ...anomaly, explanation: words });
+  expect(isEndedRow(bytesOf(ofWords))).toBe(true);
+  expect(decodeAnomaly(encodeAnomaly(read), { tenant, timeMs, id })).toEqual(read);
 });
 
 it("a stored decision is read, and written in the same bytes", () => {

@@ -2,7 +2,7 @@
 import type { EpisodeFrame, StreamName } from "../../../../core/protocol/coordinator-frame.ts";
 import type { ConfirmedPair } from "../../../../core/protocol/engine-control.ts";
 import type { AcceptedLevels } from "../../../../domain/detection/pair/accepted-levels.ts";
-import { type AggregateValue, aggregateLabel } from "../../../../domain/detection/pair/pair-aggregate.ts";
+import type { AggregateValue } from "../../../../domain/detection/pair/pair-aggregate.ts";
 import type { PairArena } from "../../../../domain/detection/pair/pair-arena.ts";
 import type { PairDetector } from "../../../../domain/detection/pair/pair-detector.ts";
 import { PairEpisodes } from "../../../../domain/detection/pair/pair-episodes.ts";
@@ -42,7 +42,7 @@ export class AggregatePass {
     this.#episodes = new PairEpisodes({
       ...dependencies,
       nameOf: () => this.#ring.name,
-      labelOf: () => aggregateLabel(this.#ring.name, this.#ring.streams),
+      streamsOf: () => this.#ring.streams,
       firstTimeMs: () => this.#ring.firstMs,
     });
   }
