@@ -1,7 +1,7 @@
 // What engines send the coordinator through their shared ring, in order. The coordinator commits in that order, so a checkpoint that it
 // has stored stands behind every verdict its shard gave before.
 
-import type { Explanation } from "./explanation.ts";
+import type { Explanation } from "./explanation-facts.ts";
 
 /** Verdict: an EpisodeFrame, packed (domain/anomaly/episode-codec.ts) or as JSON. */
 export const FRAME_VERDICT = 1;

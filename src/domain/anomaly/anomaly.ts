@@ -3,7 +3,7 @@
 // what is to be kept goes out. Everything here may be applied again after a replay without a change.
 import { hash128 } from "../../core/hashing/hash128.ts";
 import { type Attributes, type EpisodeFrame, isClosing } from "../../core/protocol/coordinator-frame.ts";
-import type { Explanation } from "../../core/protocol/explanation.ts";
+import type { Explanation } from "../../core/protocol/explanation-facts.ts";
 import type { Tier } from "../detection/anomaly-score.ts";
 import { HOLD_ENDS } from "../detection/departure/own-tail.ts";
 import type { GateResult } from "../detection/gates/gate-result.ts";

@@ -2,7 +2,7 @@
 // of words: packed text; of a long baseline's: varint of 4 * values + 2 where it is below + 1 where streams were taken together, {streams varint}}.
 
 import type { StreamName } from "../../core/protocol/coordinator-frame.ts";
-import type { Explanation, PairFacts } from "../../core/protocol/explanation.ts";
+import type { Explanation, PairFacts } from "../../core/protocol/explanation-facts.ts";
 import type { ByteReader } from "../codec/byte-reader.ts";
 import type { ByteSink } from "../codec/byte-sink.ts";
 import { readPhrased, writePhrased } from "../codec/phrase-text.ts";
@@ -12,12 +12,12 @@ import { DETECTOR_Z_SCORE, explain, type Verdict } from "../detection/verdict.ts
 import { TEXT_BYTES_MAX } from "./verdict-codec.ts";
 
 /** Numbers of them are part of the format: new ones come at the end. */
-const FORMS = ["words", "verdict", "values", "day", "hour", "chance"] as const;
+const FORMS = ["text", "verdict", "values", "day", "hour", "chance"] as const;
 const BELOW = 2;
 const OF_STREAMS = 1;
 const VALUES_UNIT = 4;
 
-/** What has an explanation. */
+/** A frame or an anomaly: what its sentence is made of. */
 export interface Explained extends Pick<StreamName, "metricName" | "attributes"> {
   readonly verdict: unknown;
   readonly explanation: Explanation;
@@ -54,7 +54,7 @@ export function writeExplanation(writer: ByteSink, explanation: Explanation, nam
 
 export function readExplanation(reader: ByteReader, names: readonly string[]): Explanation {
   const form = FORMS[reader.u8()] ?? reader.fail();
-  if (form === "words") return readPhrased(reader, TEXT_BYTES_MAX, names);
+  if (form === "text") return readPhrased(reader, TEXT_BYTES_MAX, names);
   return form === "verdict" ? null : readFacts(reader, form);
 }
 
@@ -67,7 +67,7 @@ function readFacts(reader: ByteReader, against: PairFacts["against"]): PairFacts
 
 function hasNumbers(verdict: unknown): verdict is Verdict {
   if (typeof verdict !== "object" || verdict === null || !("baseline" in verdict)) return false;
-  const { observed, expected, lower, upper, z, baseline, gates } = verdict as Partial<Verdict>;
+  const { observed, expected, lower, upper, z, baseline } = verdict as Partial<Verdict>;
   const areNumbers = [observed, expected, lower, upper, z, baseline?.n].every((value) => typeof value === "number");
-  return areNumbers && Array.isArray(gates);
+  return areNumbers && "gates" in verdict && Array.isArray(verdict.gates);
 }

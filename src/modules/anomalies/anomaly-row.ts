@@ -23,7 +23,7 @@ import { ID_BYTES, type RowKey } from "../state/tables.ts";
 
 const VERSION = 5;
 /** Has the words of every explanation; read for one release. */
-const VERSION_OF_WORDS = 4;
+const VERSION_OF_TEXT = 4;
 const FLAG_HIGH = 1;
 /** Neither stands in the end, these two. */
 const FLAG_RESOLVED = 2;
@@ -93,14 +93,14 @@ export function encodeAnomaly(anomaly: Anomaly): Uint8Array {
 /** Whether a row is one of an anomaly that has ended. */
 export function isEndedRow(bytes: Uint8Array): boolean {
   return (
-    (bytes[0] === VERSION || bytes[0] === VERSION_OF_WORDS) && (((bytes[1] as number) & FLAG_RESOLVED) !== 0 || (bytes[2] as number) > 0)
+    (bytes[0] === VERSION || bytes[0] === VERSION_OF_TEXT) && (((bytes[1] as number) & FLAG_RESOLVED) !== 0 || (bytes[2] as number) > 0)
   );
 }
 
 /** The anomaly of a row and its key. Throws on another version. */
 export function decodeAnomaly(bytes: Uint8Array, { tenant, timeMs: detectedAtMs, id }: RowKey): Anomaly {
-  const hasWords = bytes[0] === VERSION_OF_WORDS;
-  if (!hasWords) checkRowVersion("anomalies", bytes, VERSION);
+  const hasText = bytes[0] === VERSION_OF_TEXT;
+  if (!hasText) checkRowVersion("anomalies", bytes, VERSION);
   const reader = new ByteReader(bytes, DAMAGE, 1);
   const flags = reader.u8();
   const has = (flag: number) => (flags & flag) !== 0;
@@ -120,7 +120,7 @@ export function decodeAnomaly(bytes: Uint8Array, { tenant, timeMs: detectedAtMs,
   const metricName = readPhrased(reader, TEXT_BYTES_MAX);
   const names = [metricName, serviceId, environment];
   const attributes = JSON.parse(labelsJson(readPhrased(reader, TEXT_BYTES_MAX, names))) as Anomaly["attributes"];
-  const explanation = hasWords ? readPhrased(reader, TEXT_BYTES_MAX, names) : readExplanation(reader, names);
+  const explanation = hasText ? readPhrased(reader, TEXT_BYTES_MAX, names) : readExplanation(reader, names);
   const verdict = readPackedVerdict(reader, { detector, z });
   const decided = has(FLAG_PAGING) ? readPaging(reader, detectedAtMs) : null;
   const paging: AnomalyPaging | null = decided !== null && has(FLAG_RCA) ? { ...decided, rcaTriggered: true } : decided;

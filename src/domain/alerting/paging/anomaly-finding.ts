@@ -104,8 +104,8 @@ interface DecidedChange {
  */
 export function mayChangeDecision({ before, after, reached }: DecidedChange, nowMs: number): boolean {
   if (reached) return tierRank(severityOfAnomaly(after, nowMs)) > tierRank(severityOfAnomaly(before, nowMs));
-  const isNews = before.z !== after.z || saysAnother(before, after);
-  return isNews || (isLasting(after) && !isLasting(before)) || before.streams !== after.streams;
+  const isChanged = before.z !== after.z || saysAnother(before, after);
+  return isChanged || (isLasting(after) && !isLasting(before)) || before.streams !== after.streams;
 }
 
 function weighed(anomaly: Anomaly) {

@@ -1,6 +1,6 @@
 // From what the detector of a pair says to the frames that tell the coordinator of an alert's begin, rise and end.
 import type { EpisodeFrame, StreamName } from "../../../core/protocol/coordinator-frame.ts";
-import type { Explanation } from "../../../core/protocol/explanation.ts";
+import type { Explanation } from "../../../core/protocol/explanation-facts.ts";
 import type { OffsetMs } from "../seasonal/time-zone-hours.ts";
 import type { PairArena } from "./pair-arena.ts";
 import type { PairDetector } from "./pair-detector.ts";

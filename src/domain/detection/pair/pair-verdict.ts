@@ -1,7 +1,7 @@
 // What the long baseline of a pair has to say of one observation, as the record that every detector gives: against what it was compared, what stood in
 // the way of an alert, and a sentence for people.
 import { ownMember } from "../../../core/collections/own-member.ts";
-import type { PairFacts } from "../../../core/protocol/explanation.ts";
+import type { PairFacts } from "../../../core/protocol/explanation-facts.ts";
 import { DEPARTING_VALUES } from "../departure/departure-detector.ts";
 import { OWN_TAIL_GATE } from "../departure/own-tail.ts";
 import { atLeast, firstFailed, type GateResult, holds } from "../gates/gate-result.ts";
@@ -131,12 +131,12 @@ export function pairFacts({ verdict }: PairObservation, streams?: number): PairF
  * to 48). Of a departure: latency_ms was 412, 17.7 standard deviations above the 120 that was to be expected (it strays by chance from 75 to 165).
  */
 export function pairSentence(verdict: PairNumbers, { isBelow, against, values }: PairFacts, label: string): string {
-  const { observed, expected, lower, upper, z, baseline, gates } = verdict;
+  const { observed, expected, lower, upper, z, baseline } = verdict;
   const [from, to] = [figure(lower), figure(upper)];
   const where = isBelow ? "below" : "above";
   if (against === "chance") {
     // JSON has none that is infinite.
-    const departure = gates.find(({ name }) => name === OWN_TAIL_GATE)?.value ?? Number.POSITIVE_INFINITY;
+    const departure = verdict.gates.find(({ name }) => name === OWN_TAIL_GATE)?.value ?? Number.POSITIVE_INFINITY;
     const more = departure > Z_MAX ? "more than " : "";
     const size = `${more}${figure(Math.min(Z_MAX, departure))} standard deviations`;
     return `${label} was ${figure(observed)}, ${size} ${where} the ${figure(expected)} that was to be expected (by chance it strays from ${from} to ${to})`;
