@@ -258,7 +258,7 @@ class Server {
       acceptsLoss: config.ACCEPT_DATA_LOSS === "true",
       settings: coordinatorSlice(config),
       notification: notificationOptions(this.#notification),
-      wordsSummaries: config.LLM_BASE_URL !== "",
+      phrasesSummaries: config.LLM_BASE_URL !== "",
     };
     const logLost = (names: readonly string[]) => new ConfigError(missingLogLine(names, logDirectory(config.DATA_DIR)));
     return new CoordinatorThread(data, {
@@ -475,11 +475,11 @@ async function runServer(config: Config): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  const words = process.argv.slice(2);
-  const help = helpFor(words);
+  const argv = process.argv.slice(2);
+  const help = helpFor(argv);
   if (help !== undefined) return writeLine(help);
-  if (words[0] === "--version") return writeLine(VERSION);
-  const line = readCommandLine(words);
+  if (argv[0] === "--version") return writeLine(VERSION);
+  const line = readCommandLine(argv);
   const settings = new SettingsReader(process.env, line.configFile);
   readConfig = () => loadConfig(settings.resolve().environment, readSettingFile);
   if (line.entry.name !== "check-config") for (const warning of settings.resolve().warnings) writeError(`vedette: warning: ${warning}`);

@@ -1,8 +1,8 @@
 // An alert and a decision as clients see them, in lists, alone and in the event stream.
 import { formatRfc3339 } from "../core/time/rfc3339.ts";
 import { type Alert, beginOfAlert, endOfAlert } from "../domain/alerting/paging/alert.ts";
-import { endWords } from "../domain/alerting/paging/end-words.ts";
-import { holdWords, SNOOZED_GATE } from "../domain/alerting/paging/hold-words.ts";
+import { endText } from "../domain/alerting/paging/end-text.ts";
+import { holdText, SNOOZED_GATE } from "../domain/alerting/paging/hold-text.ts";
 import type { PageDecision } from "../domain/alerting/paging/page-decision.ts";
 import type { TimelineLine } from "../domain/alerting/timeline.ts";
 import type { GateResult } from "../domain/detection/gates/gate-result.ts";
@@ -38,7 +38,7 @@ export function alertFields({ state, ...alert }: Alert) {
     resolved_by: alert.ending?.reason ?? null,
     resolved_by_name: alert.ending?.person ?? null,
     accepted_level: alert.ending?.level ?? null,
-    resolution: endWords(alert.ending, alert.peak),
+    resolution: endText(alert.ending, alert.peak),
     acknowledged_by: alert.acknowledged?.by ?? null,
     acknowledged_at: alert.acknowledged === null ? null : formatRfc3339(alert.acknowledged.atMs),
     note: alert.acknowledged?.note ?? null,
@@ -47,7 +47,7 @@ export function alertFields({ state, ...alert }: Alert) {
     snoozed_by: alert.snooze?.by ?? null,
     pages: alert.pages,
     held_back_by: alert.snooze !== null && resolvedAtMs === null ? SNOOZED_GATE : alert.heldBy,
-    held_back_until: resolvedAtMs === null ? holdWords(alert.heldBy, alert.snooze) : null,
+    held_back_until: resolvedAtMs === null ? holdText(alert.heldBy, alert.snooze) : null,
   };
 }
 

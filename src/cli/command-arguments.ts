@@ -23,8 +23,8 @@ export interface CommandLine {
 }
 
 /** Takes a command line apart; `serve` where it names no command. Throws UsageError. */
-export function readCommandLine(words: readonly string[]): CommandLine {
-  const { words: bare, configFile } = withoutConfig(words);
+export function readCommandLine(argv: readonly string[]): CommandLine {
+  const { argv: bare, configFile } = withoutConfig(argv);
   const [first] = bare;
   const named = first === undefined || first.startsWith("-") ? ["serve", ...bare] : bare;
   const found = findCommand(named);
@@ -40,23 +40,23 @@ function unknownCommand([first = "", second]: readonly string[]): UsageError {
     const input = second === undefined ? `vedette ${first} needs one of` : `vedette ${first} has no ${JSON.stringify(second)}; it has`;
     return new UsageError(`${input} ${subcommands.join(", ")}`);
   }
-  const firstWords = new Set(names.map((name) => name.split(" ")[0] as string));
-  return new UsageError(`unknown command ${JSON.stringify(first)}${suggestion(first, firstWords, "vedette ")} (vedette --help lists them)`);
+  const groupNames = new Set(names.map((name) => name.split(" ")[0] as string));
+  return new UsageError(`unknown command ${JSON.stringify(first)}${suggestion(first, groupNames, "vedette ")} (vedette --help lists them)`);
 }
 
 /** --config may stand before the command's name too. */
-function withoutConfig(words: readonly string[]): { words: string[]; configFile: string | undefined } {
+function withoutConfig(argv: readonly string[]): { argv: string[]; configFile: string | undefined } {
   const bare: string[] = [];
   let configFile: string | undefined;
-  for (let i = 0; i < words.length; i++) {
-    const word = words[i] as string;
-    if (word === "--") return { words: [...bare, ...words.slice(i)], configFile };
-    if (word === "--config") configFile = words[++i] ?? "";
+  for (let i = 0; i < argv.length; i++) {
+    const word = argv[i] as string;
+    if (word === "--") return { argv: [...bare, ...argv.slice(i)], configFile };
+    if (word === "--config") configFile = argv[++i] ?? "";
     else if (word.startsWith("--config=")) configFile = word.slice("--config=".length);
     else bare.push(word);
   }
   if (configFile === "") throw new UsageError("--config needs a FILE");
-  return { words: bare, configFile };
+  return { argv: bare, configFile };
 }
 
 function checkArguments(entry: CommandEntry, rest: readonly string[]): CommandArguments {

@@ -394,9 +394,9 @@ export const COMMAND_TABLE: readonly CommandEntry[] = [
 ];
 
 /** The entry that begins `words`, and how many of them are its name. */
-export function findCommand(words: readonly string[]): { readonly entry: CommandEntry; readonly length: number } | undefined {
+export function findCommand(argv: readonly string[]): { readonly entry: CommandEntry; readonly length: number } | undefined {
   for (const length of [2, 1]) {
-    const entry = words.length >= length ? COMMAND_TABLE.find(({ name }) => name === words.slice(0, length).join(" ")) : undefined;
+    const entry = argv.length >= length ? COMMAND_TABLE.find(({ name }) => name === argv.slice(0, length).join(" ")) : undefined;
     if (entry !== undefined) return { entry, length };
   }
   return undefined;

@@ -10,7 +10,7 @@ export function completionScript(shell: string | undefined): string {
   throw new UsageError(`vedette completion needs bash or zsh${shell === undefined ? "" : `, not ${JSON.stringify(shell)}`}`);
 }
 
-function firstWords(): string[] {
+function groupNames(): string[] {
   return [...new Set(COMMAND_TABLE.map(({ name }) => name.split(" ")[0] as string))];
 }
 
@@ -56,7 +56,7 @@ function bashFunction(name: string): string {
   previous=\${COMP_WORDS[COMP_CWORD-1]}
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "${firstWords().join(" ")} --help --version --config" -- "$current"))
+    COMPREPLY=($(compgen -W "${groupNames().join(" ")} --help --version --config" -- "$current"))
     return
   fi
   case "$previous" in

@@ -4,16 +4,16 @@ import { COMMAND_TABLE, COMMON_OPTIONS, type CommandEntry, type CommandOption, f
 
 const COLUMNS = 100;
 const NAME_COLUMNS = 24;
-const HELP_WORDS: ReadonlySet<string> = new Set(["--help", "-h", "help"]);
+const HELP_FLAGS: ReadonlySet<string> = new Set(["--help", "-h", "help"]);
 
 /** Text to print where help is asked for, undefined where it is not. A command that is not known has the whole text. */
-export function helpFor(words: readonly string[]): string | undefined {
-  const [first = ""] = words;
-  if (HELP_WORDS.has(first)) return wholeHelp();
-  const end = words.indexOf("--");
-  const options = end < 0 ? words : words.slice(0, end);
+export function helpFor(argv: readonly string[]): string | undefined {
+  const [first = ""] = argv;
+  if (HELP_FLAGS.has(first)) return wholeHelp();
+  const end = argv.indexOf("--");
+  const options = end < 0 ? argv : argv.slice(0, end);
   if (!options.includes("--help") && !options.includes("-h")) return undefined;
-  const found = findCommand(words);
+  const found = findCommand(argv);
   if (found !== undefined) return commandHelp(found.entry);
   const family = COMMAND_TABLE.filter(({ name }) => name.startsWith(`${first} `));
   return family.length === 0 ? wholeHelp() : family.map(commandHelp).join("\n\n");

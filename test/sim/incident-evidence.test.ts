@@ -55,7 +55,7 @@ class Sent {
     const trees = new Map<string, TemplateTree<Template>>();
     return this.records.flatMap(({ type, service_id: serviceId, body, timestamp, attributes }) => {
       if (type !== "log") return [];
-      const tree = trees.get(serviceId) ?? new TemplateTree<Template>((words) => ({ words }));
+      const tree = trees.get(serviceId) ?? new TemplateTree<Template>((tokens) => ({ tokens }));
       trees.set(serviceId, tree);
       const template = tree.take(maskedText(body!))!;
       return [{ atMs: Date.parse(timestamp), serviceId, template, severity: severityOfAttributes(attributes) }];

@@ -185,12 +185,12 @@ export class Cluster {
       { length: options.engines },
       () => new EngineMemory(createEngineMemory(), options.rings === undefined ? {} : { rings: options.rings }),
     );
-    const processWords = new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES));
+    const processSlots = new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES));
     this.#counters = memories.map((memory) => new EngineCounters(memory));
-    this.members = memories.map((memory, engine) => this.#makeMember(options, memories, memory, engine, processWords));
+    this.members = memories.map((memory, engine) => this.#makeMember(options, memories, memory, engine, processSlots));
   }
 
-  #makeMember(options: ClusterOptions, memories: EngineMemory[], memory: EngineMemory, engine: number, processWords: ProcessSlots): Member {
+  #makeMember(options: ClusterOptions, memories: EngineMemory[], memory: EngineMemory, engine: number, processSlots: ProcessSlots): Member {
     const { clock, disk } = this.#dependencies;
     const { epoch, engines } = options;
     const checkpoints = (options.checkpoints ?? []).filter(({ partition }) => engineOf(partition, engines) === engine);
@@ -221,7 +221,7 @@ export class Cluster {
       },
       {
         memories,
-        processWords,
+        processSlots,
         clock,
         kernel: instantiateKernel<IngestExports & ShardExports>(kernelModule(), memory.memory),
         log: openLogWriter(

@@ -60,7 +60,7 @@ export class JsonRig {
     this.#port = new BodyPort(memory, () => ++this.#admissions);
     this.#unit = new WorkUnit(memory, this.kernel, ENGINES);
     const memories = [memory, new EngineMemory(loadKernel<IngestExports>().memory)];
-    const processWords = new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES));
+    const processSlots = new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES));
     this.#decoder = new JsonDecoder({
       logs: { count: () => undefined },
       labels: new LabelIntake(new FieldExclusions("")),
@@ -68,7 +68,7 @@ export class JsonRig {
       kernel: this.kernel,
       definer: new StreamDefiner(
         { engine: 0, engines: ENGINES, seriesLimit, convertsCounters: true },
-        { memory, memories, processWords, kernel: this.kernel },
+        { memory, memories, processSlots, kernel: this.kernel },
       ),
       counters: new EngineCounters(memory),
       exclusions: new FieldExclusions(""),

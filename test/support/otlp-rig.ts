@@ -71,7 +71,7 @@ export interface OtlpRigOptions {
   /** OTEL_SERVICE_NAMESPACE is prefix. */
   readonly prefixesServices?: boolean;
   /** Words of the process; its own where they are not given. */
-  readonly processWords?: ProcessSlots;
+  readonly processSlots?: ProcessSlots;
 }
 
 export class OtlpRig {
@@ -94,7 +94,7 @@ export class OtlpRig {
     convertsCounters = true,
     exclusions = "",
     prefixesServices = false,
-    processWords = new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES)),
+    processSlots = new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES)),
   }: OtlpRigOptions = {}) {
     const excluded = new FieldExclusions(exclusions);
     const loaded = loadKernel<IngestExports>();
@@ -122,13 +122,13 @@ export class OtlpRig {
     const memories = [memory, new EngineMemory(loadKernel<IngestExports>().memory)];
     const definer = new StreamDefiner(
       { engine: 0, engines: ENGINES, seriesLimit, convertsCounters },
-      { memory, memories, processWords, kernel },
+      { memory, memories, processSlots, kernel },
     );
     const tenantName = (index: number) => `tenant ${index}`;
     this.scopes = new MetricScopes({
       memory,
       kernel,
-      processWords,
+      processSlots,
       shares: ShareLedger.alone(METRIC_SCOPES_MAX),
       tenantName,
       tenantIndex: (name) => Number(name.slice(7)),

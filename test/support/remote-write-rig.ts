@@ -47,7 +47,7 @@ export class RemoteWriteRig {
     const dependencies = {
       memory,
       memories: [memory],
-      processWords: new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES)),
+      processSlots: new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES)),
       kernel,
       counters: new EngineCounters(memory),
       metadata: new MetadataBook(),

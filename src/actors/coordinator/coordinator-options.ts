@@ -60,7 +60,7 @@ export interface CoordinatorOptions extends DetectionOptions {
   /** Time for which frames for `series` may gather; not at all where it is not given. */
   readonly seriesGatherMs?: number;
   /** Whether main words summaries (LLM_BASE_URL); by rule where it is not given. */
-  readonly wordsSummaries?: boolean;
+  readonly phrasesSummaries?: boolean;
   /** Whether INGEST_AUTH asks senders for a credential; not where it is not given. */
   readonly requiresSenders?: boolean;
   /** RUNBOOK_FOUR_EYES; true where it is not given. */

@@ -244,7 +244,7 @@ function runningParts(
       { ...shared, own, routes: outbound.channels.routes, changes, isStopping: () => rounds.isStopping },
     ),
     analysis,
-    wording: new SummaryWording({ isOn: options.wordsSummaries === true, counters: shared.counters, emit }),
+    wording: new SummaryWording({ isOn: options.phrasesSummaries === true, counters: shared.counters, emit }),
     replay: new ReplayRunner({ ...shared, events: outbound.replays, control, replays: state.replays }),
     outbound,
     rules: ruleParts(options, shared, committer, changes),

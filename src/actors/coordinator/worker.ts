@@ -73,7 +73,7 @@ export interface CoordinatorThreadData {
   readonly settings: CoordinatorSlice;
   readonly notification: NotificationOptions;
   /** Whether main words summaries. */
-  readonly wordsSummaries: boolean;
+  readonly phrasesSummaries: boolean;
 }
 
 /** Main has started a notifier, whose end of their channel this is, or one has ended. */
@@ -126,10 +126,10 @@ function pacerOf(coordinator: Coordinator, engines: readonly EngineThreadLink[])
   });
 }
 
-function coordinatorOptions({ version, settings, notification, wordsSummaries }: CoordinatorThreadData): CoordinatorOptions {
+function coordinatorOptions({ version, settings, notification, phrasesSummaries }: CoordinatorThreadData): CoordinatorOptions {
   const { fieldExclusions, ...options } = coordinatorSettings(settings);
   const exclusions = new FieldExclusions(fieldExclusions);
-  return { version, ...options, exclusions, notification, wordsSummaries, seriesGatherMs: SERIES_GATHER_MS_MAX };
+  return { version, ...options, exclusions, notification, phrasesSummaries, seriesGatherMs: SERIES_GATHER_MS_MAX };
 }
 
 function trainingPool(): WorkerPool<TrainingInput, TrainingResult> {

@@ -39,7 +39,7 @@ export function makeCheckpoints(options: EngineOptions, dependencies: EngineDepe
 
 function makeEviction(
   { idleMs, retentionMs }: EngineOptions,
-  { clock, processWords }: EngineDependencies,
+  { clock, processSlots }: EngineDependencies,
   parts: EngineParts,
 ): StreamEviction {
   const { memory, kernel, shard, services, counters, handlers, baselines } = parts;
@@ -54,7 +54,7 @@ function makeEviction(
   };
   return new StreamEviction(
     { idleMs, retentionMs },
-    { memory, kernel, cold: shard.cold, services, removing, counters, processWords, wallMs: () => clock.wallMs() },
+    { memory, kernel, cold: shard.cold, services, removing, counters, processSlots, wallMs: () => clock.wallMs() },
   );
 }
 

@@ -116,7 +116,7 @@ export class EngineGroup {
   load({ dataDir, syncEach, startThread }: EngineThreads): void {
     const shared = {
       ...{ threads: this.threadCount, dataDir, syncEach, memories: this.memories },
-      processWords: new SharedArrayBuffer(PROCESS_LENGTH_BYTES),
+      processSlots: new SharedArrayBuffer(PROCESS_LENGTH_BYTES),
     };
     this.#threads = Array.from({ length: this.threadCount }, (_, thread) => {
       const numbers = enginesOfThread(thread, this.count, this.threadCount);

@@ -74,7 +74,7 @@ export interface EngineOptions {
 export interface EngineDependencies {
   readonly memories: readonly EngineMemory[];
   readonly kernel: IngestExports & ShardExports;
-  readonly processWords: ProcessSlots;
+  readonly processSlots: ProcessSlots;
   readonly log: LogWriter;
   /** The blocks of all earlier epochs in order of admission. */
   readonly replay: Iterator<ReplayBlock, readonly LogFlaw[]>;

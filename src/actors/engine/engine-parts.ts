@@ -84,7 +84,7 @@ export function makeParts(options: EngineOptions, dependencies: EngineDependenci
 
 function makeBase(options: EngineOptions, dependencies: EngineDependencies) {
   const { engine, engines, zThreshold, samplesMin, confirmation, window } = options;
-  const { processWords, memories } = dependencies;
+  const { processSlots, memories } = dependencies;
   const commands = new EngineCommands(options.tenants, dependencies.takeCommand);
   const { tenants } = commands;
   const memory = memories[engine] as EngineMemory;
@@ -108,7 +108,7 @@ function makeBase(options: EngineOptions, dependencies: EngineDependencies) {
     {
       memory,
       kernel,
-      processWords,
+      processSlots,
       outbox,
       counters,
       stages,
@@ -124,13 +124,13 @@ function makeBase(options: EngineOptions, dependencies: EngineDependencies) {
 
 function makeScopes(
   options: EngineOptions,
-  { kernel, processWords }: EngineDependencies,
+  { kernel, processSlots }: EngineDependencies,
   { memory, tenants, shares }: Pick<Base, "memory" | "shares"> & Pick<Base["commands"], "tenants">,
 ): MetricScopes {
   const scopes = new MetricScopes({
     memory,
     kernel,
-    processWords,
+    processSlots,
     shares: shares.ledger("metric_scopes"),
     tenantName: (index) => tenants.name(index),
     tenantIndex: (name) => tenants.number(name),
@@ -165,12 +165,12 @@ function makeRecovery(
   { memory, shard, kernel, outbox, commands, scopes }: Base,
 ): Recovery {
   const { engine, engines, logMarks, checkpoints, leaveOut = [] } = options;
-  const { processWords, kernel: ingest, reply: askForPart } = dependencies;
+  const { processSlots, kernel: ingest, reply: askForPart } = dependencies;
   const tenantIndex = (name: string) => commands.tenants.number(name);
   const takeScope = (payload: Uint8Array) => scopes.restore(JSON.parse(new TextDecoder().decode(payload)) as MetricScopeEnvelope);
   return new Recovery(
     { engine, engines, logMarks, checkpoints, leaveOut },
-    { memory, shard, kernel, ingest, outbox, processWords, tenantIndex, askForPart, takeScope },
+    { memory, shard, kernel, ingest, outbox, processSlots, tenantIndex, askForPart, takeScope },
   );
 }
 
@@ -179,10 +179,10 @@ function makeIngest(
   dependencies: EngineDependencies,
   parts: Base & { readonly baselines: LongBaselines },
 ): IngestPipeline {
-  const { kernel, log, clock, processWords, memories, report } = dependencies;
+  const { kernel, log, clock, processSlots, memories, report } = dependencies;
   const { memory, counters, stages, metadata, scopes, placement, outbox, shard, commands, baselines } = parts;
   const requestId = (admission: number) => `${options.epoch.toString(16).padStart(7, "0")}-${admission.toString(16).padStart(13, "0")}`;
-  const shared = { memory, memories, processWords, kernel, counters, requestId, metadata, scopes };
+  const shared = { memory, memories, processSlots, kernel, counters, requestId, metadata, scopes };
   const decoders = makeBodyDecoders(options, {
     ...shared,
     wallMs: () => clock.wallMs(),

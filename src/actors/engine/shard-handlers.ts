@@ -101,7 +101,7 @@ interface DistributionsOptions {
 interface DistributionsDependencies {
   readonly memory: EngineMemory;
   readonly kernel: ShardKernel;
-  readonly processWords: ProcessSlots;
+  readonly processSlots: ProcessSlots;
   readonly counters: EngineCounters;
   readonly tenantIndex: (tenant: string) => number;
   readonly shard: Shard;

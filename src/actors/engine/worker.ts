@@ -51,7 +51,7 @@ export interface EngineThreadData {
   readonly syncEach: boolean;
   /** Memories of all engines. */
   readonly memories: readonly WebAssembly.Memory[];
-  readonly processWords: SharedArrayBuffer;
+  readonly processSlots: SharedArrayBuffer;
 }
 
 /** An engine that this thread runs. */
@@ -92,7 +92,7 @@ function host(
   const engine = new Engine(options, {
     memories,
     kernel: instantiateKernel<IngestExports & ShardExports>(kernelModule, memory.memory),
-    processWords: new ProcessSlots(data.processWords),
+    processSlots: new ProcessSlots(data.processSlots),
     log: openLogWriter({ directory, dataDir: data.dataDir, epoch: options.epoch, writer: options.engine, syncEach: data.syncEach }),
     replay: keepingDamaged(mergeBlocks(segments, replayFrom, nodeFileSystem, readInventory(data.dataDir)), data.dataDir, options.engine),
     clock: systemClock,

@@ -66,12 +66,12 @@ export function forbiddenAddress(address: string, allowPrivate: boolean): string
   const family = isIP(plain);
   if (family === 0) return "no address";
   if (family === 4) return forbiddenPlain(plain, "ipv4", allowPrivate);
-  const words = wordsOf(plain);
-  const inner = innerIpv4(words);
+  const groups = groupsOf(plain);
+  const inner = innerIpv4(groups);
   if (inner !== null) {
     const forbidden = forbiddenPlain(inner, "ipv4", allowPrivate);
     if (forbidden !== null) return forbidden;
-    return isMapped(words) ? null : forbiddenPlain(plain, "ipv6", allowPrivate);
+    return isMapped(groups) ? null : forbiddenPlain(plain, "ipv6", allowPrivate);
   }
   return forbiddenPlain(plain, "ipv6", allowPrivate);
 }
@@ -101,7 +101,7 @@ function forbiddenPlain(address: string, family: "ipv4" | "ipv6", allowPrivate: 
 }
 
 /** The eight 16-bit words of an IPv6 address that `isIP` has taken. */
-function wordsOf(address: string): number[] {
+function groupsOf(address: string): number[] {
   const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
   const text = dotted === null ? address : `${dotted[1]}${hexOf(dotted[2], dotted[3])}:${hexOf(dotted[4], dotted[5])}`;
   const [head = "", tail] = text.split("::");
@@ -115,21 +115,21 @@ function hexOf(high = "0", low = "0"): string {
   return ((Number(high) << 8) | Number(low)).toString(16);
 }
 
-function isMapped(words: readonly number[]): boolean {
-  return words.slice(0, 5).every((word) => word === 0) && words[5] === 0xffff;
+function isMapped(groups: readonly number[]): boolean {
+  return groups.slice(0, 5).every((word) => word === 0) && groups[5] === 0xffff;
 }
 
 /** The IPv4 address within: mapped and translated (::ffff:0:0/96, ::ffff:0:0:0/96), compatible (::/96), NAT64 (64:ff9b::/96), 6to4 (2002::/16). */
-function innerIpv4(words: readonly number[]): string | null {
-  const [first = 0, second = 0, third = 0] = words;
-  const zeros = (from: number, to: number) => words.slice(from, to).every((word) => word === 0);
+function innerIpv4(groups: readonly number[]): string | null {
+  const [first = 0, second = 0, third = 0] = groups;
+  const zeros = (from: number, to: number) => groups.slice(from, to).every((word) => word === 0);
   if (first === 0x2002) return dottedOf(second, third);
   const isCarrier =
-    isMapped(words) ||
-    (zeros(0, 4) && words[4] === 0xffff && words[5] === 0) ||
-    (zeros(0, 6) && (words[6] !== 0 || (words[7] as number) > 1)) ||
+    isMapped(groups) ||
+    (zeros(0, 4) && groups[4] === 0xffff && groups[5] === 0) ||
+    (zeros(0, 6) && (groups[6] !== 0 || (groups[7] as number) > 1)) ||
     (first === 0x64 && second === 0xff9b && zeros(2, 6));
-  return isCarrier ? dottedOf(words[6] as number, words[7] as number) : null;
+  return isCarrier ? dottedOf(groups[6] as number, groups[7] as number) : null;
 }
 
 function dottedOf(high: number, low: number): string {

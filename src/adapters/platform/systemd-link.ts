@@ -61,11 +61,11 @@ export class SystemdLink {
   }
 
   #send(socket: string): void {
-    const words = [...this.#waiting].map(([name, value]) => `${name}=${value}`);
+    const assignments = [...this.#waiting].map(([name, value]) => `${name}=${value}`);
     this.#waiting.clear();
     this.#isSending = true;
     const env = { NOTIFY_SOCKET: socket, PATH: this.#options.path };
-    const child = spawn(PROGRAM, words, { env, stdio: "ignore", timeout: SEND_MS_MAX });
+    const child = spawn(PROGRAM, assignments, { env, stdio: "ignore", timeout: SEND_MS_MAX });
     const ended = (problem: string | undefined) => {
       child.removeAllListeners();
       ignoreErrors(child);

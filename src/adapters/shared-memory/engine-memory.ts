@@ -116,7 +116,7 @@ export class EngineMemory {
   readonly memory: WebAssembly.Memory;
   readonly rings: RingSizes;
   readonly bytes: Uint8Array;
-  readonly words: Uint32Array;
+  readonly uint32s: Uint32Array;
   readonly doubles: Float64Array;
   readonly view: DataView;
   readonly #control: Int32Array;
@@ -129,7 +129,7 @@ export class EngineMemory {
     this.rings = rings ?? { coordinatorBytes: COORDINATOR_RING_BYTES, inboxBytes: INBOX_BYTES };
     const buffer = memory.buffer;
     this.bytes = new Uint8Array(buffer);
-    this.words = new Uint32Array(buffer);
+    this.uint32s = new Uint32Array(buffer);
     this.doubles = new Float64Array(buffer);
     this.view = new DataView(buffer);
     this.#texts = Buffer.from(buffer);

@@ -9,7 +9,7 @@ import {
 } from "../../core/layout/memory-map.ts";
 import { ProcessPlaces } from "./process-places.ts";
 
-const INDEX_WORDS = 4;
+const ENTRY_SLOTS = 4;
 /** Index of a place's word. */
 const SCOPE = 2;
 const STORED = 3;
@@ -62,7 +62,7 @@ export class FirstScopes {
   #probe(key: bigint): number {
     const first = Number(BigInt.asUintN(32, key >> 16n)) % SCOPE_PLACES;
     for (let probe = 0; probe < SCOPE_PLACES; probe++) {
-      const at = ((first + probe) % SCOPE_PLACES) * INDEX_WORDS;
+      const at = ((first + probe) % SCOPE_PLACES) * ENTRY_SLOTS;
       const held = Atomics.load(this.#keys, at >> 1);
       if (held === key || held === 0n) return at;
     }

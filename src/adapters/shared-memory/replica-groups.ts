@@ -17,7 +17,7 @@ export const GROUP_SILENCE_MS = 5 * 60_000;
 /** A place that was not touched for so long may be given to another. */
 const FORGOTTEN_MS = 10 * 60_000;
 const BUCKET_PLACES = 8;
-const INDEX_WORDS = 4;
+const ENTRY_SLOTS = 4;
 /** Index of a place's third word. Of a group: hash of the replica that is taken, 0 = none. Of a server: its longest gap, a sixteenth of which is forgotten at each word of it. */
 const HELD = 2;
 const TIME = 3;
@@ -95,10 +95,10 @@ export class ReplicaGroups {
   /** First word of the key's place, which it gets where it has none; NO_PLACE when the bucket is full of those that are in use. */
   #index(key: bigint, now: number): number {
     const bucket = Number(BigInt.asUintN(16, key >> 17n)) % REPLICA_BUCKETS;
-    const first = bucket * BUCKET_PLACES * INDEX_WORDS;
-    const last = first + BUCKET_PLACES * INDEX_WORDS;
-    for (let at = first; at < last; at += INDEX_WORDS) if (Atomics.load(this.#keys, at >> 1) === key) return at;
-    for (let at = first; at < last; at += INDEX_WORDS) {
+    const first = bucket * BUCKET_PLACES * ENTRY_SLOTS;
+    const last = first + BUCKET_PLACES * ENTRY_SLOTS;
+    for (let at = first; at < last; at += ENTRY_SLOTS) if (Atomics.load(this.#keys, at >> 1) === key) return at;
+    for (let at = first; at < last; at += ENTRY_SLOTS) {
       const held = Atomics.load(this.#keys, at >> 1);
       if (held !== 0n && this.#ageMs(at, now) < FORGOTTEN_MS) continue;
       const before = Atomics.compareExchange(this.#keys, at >> 1, held, key);

@@ -19,8 +19,8 @@ type Row = readonly [name: string, type: string, isRequired: boolean, note: stri
 /** The section; `operation` is the endpoint's part of the OpenAPI document. */
 export function endpointSection(endpoint: Endpoint, operation: JsonObject, components: JsonObject): Html {
   const { name, method, path, access, summary } = endpoint;
-  const words = `${name} ${method} ${path} ${summary} ${access}`.toLowerCase();
-  return html`<section class="endpoint" id="${text(name)}" data-words="${text(words)}">
+  const searchText = `${name} ${method} ${path} ${summary} ${access}`.toLowerCase();
+  return html`<section class="endpoint" id="${text(name)}" data-words="${text(searchText)}">
 <h3><span class="method ${text(method.toLowerCase())}">${text(method)}</span> <code>${text(path)}</code> <a class="anchor" href="#${text(name)}" aria-label="Link to this endpoint">#</a></h3>
 <p>${text(summary)}. <span class="role">${text(ACCESS_NAMES[access])}</span></p>
 <p class="quiet">${text(operation.description)}</p>

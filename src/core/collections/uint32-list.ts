@@ -31,7 +31,7 @@ export class Uint32List {
   }
 
   /** All numbers; valid until the next push. */
-  get words(): Uint32Array {
+  get uint32s(): Uint32Array {
     return this.#slots.subarray(0, this.#length);
   }
 }

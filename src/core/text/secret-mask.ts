@@ -32,9 +32,9 @@ export function secretParts(url: string): string[] {
 
 /** All forms of the secrets, the longest first: a shorter one may be within it. */
 function formsOf(secrets: readonly string[]): string[] {
-  const words = secrets.flatMap((secret) => secret.split(/[\s,;="']+/)).filter(({ length }) => length >= WORD_CHARACTERS_MIN);
+  const parts = secrets.flatMap((secret) => secret.split(/[\s,;="']+/)).filter(({ length }) => length >= WORD_CHARACTERS_MIN);
   const forms = new Set<string>();
-  for (const value of [...secrets, ...words]) {
+  for (const value of [...secrets, ...parts]) {
     if (value.length < VALUE_CHARACTERS_MIN) continue;
     if (forms.size >= FORMS_MAX) break;
     for (const form of encodings(value)) if (form.length >= VALUE_CHARACTERS_MIN) forms.add(form);

@@ -32,7 +32,7 @@ import { type Tier, tierOfZ, tierRank } from "../detection/anomaly-score.ts";
 import { DEPARTURE_MIN } from "../detection/departure/deviation.ts";
 import { directionOfName } from "../detection/gates/direction.ts";
 import { kindOfName } from "../saturation/bounded-name.ts";
-import { familyOfMetric, nameWords } from "../series/metric-family.ts";
+import { familyOfMetric, nameTerms } from "../series/metric-family.ts";
 
 const HIGH_DOUBLINGS = 1.8;
 const MEDIUM_DOUBLINGS = 1;
@@ -69,11 +69,11 @@ const END_VALUES = 5;
 const PERCENT = 100;
 
 /** Words of shares that have an end: of a hundred, of one or a hundred, and of those in which more is better. */
-const PERCENT_WORDS = wordSet("percent pct percentage");
-const SHARE_WORDS = wordSet(
+const PERCENT_TERMS = termSet("percent pct percentage");
+const SHARE_TERMS = termSet(
   "percent pct percentage ratio fraction util utilization utilisation usage used saturation success availability apdex",
 );
-const SUCCESS_WORDS = wordSet("success availability apdex");
+const SUCCESS_TERMS = termSet("success availability apdex");
 
 /** What a statistic has found, as far as its severity goes. */
 export interface Effect {
@@ -215,19 +215,19 @@ const kept = new BoundedMap<string, NameFacts>(NAMES_RETAINED_MAX);
 
 function factsOf(metricName: string): NameFacts {
   return kept.obtain(metricName, () => {
-    const words = nameWords(metricName);
+    const terms = nameTerms(metricName);
     const family = familyOfMetric(metricName);
-    const has = (of: ReadonlySet<string>) => words.some((word) => of.has(word));
+    const has = (of: ReadonlySet<string>) => terms.some((word) => of.has(word));
     return {
-      isPercent: has(PERCENT_WORDS),
-      isShare: has(SHARE_WORDS),
-      isSuccess: has(SUCCESS_WORDS),
+      isPercent: has(PERCENT_TERMS),
+      isShare: has(SHARE_TERMS),
+      isSuccess: has(SUCCESS_TERMS),
       isErrors: family === "errors",
       isResource: family === "saturation",
     };
   });
 }
 
-function wordSet(text: string): ReadonlySet<string> {
+function termSet(text: string): ReadonlySet<string> {
   return new Set(text.split(" "));
 }

@@ -4,8 +4,8 @@ import { momentText } from "../../core/time/rfc3339.ts";
 import type { AlertChangeKind, TimelineKind } from "./alert-changes.ts";
 import { SILENCED_GATE } from "./inhibition/hold-gates.ts";
 import { type Alert, type AlertChange, knownHistory } from "./paging/alert.ts";
-import { endWords } from "./paging/end-words.ts";
-import { holdWords } from "./paging/hold-words.ts";
+import { endText } from "./paging/end-text.ts";
+import { holdText } from "./paging/hold-text.ts";
 
 export interface TimelineLine {
   readonly atMs: number;
@@ -59,7 +59,7 @@ function textOf({ kind, tier, note }: AlertChange, { peak, snooze, ending }: Ale
     case "snoozed":
       return withNote(snooze === null ? "for a while" : `until ${momentText(snooze.untilMs)}`, snooze?.note ?? note);
     case "resolved":
-      return withNote(endWords(ending, peak) ?? "resolved", note);
+      return withNote(endText(ending, peak) ?? "resolved", note);
     default:
       return note ?? "";
   }
@@ -78,7 +78,7 @@ function memberLines(before: Alert | undefined, { members, updatedAtMs: atMs }: 
 
 function holdLines(before: Alert | undefined, { heldBy, state, updatedAtMs: atMs }: Alert): TimelineLine[] {
   if (heldBy === null || state.resolvedAtMs !== null || before?.heldBy === heldBy) return [];
-  const until = holdWords(heldBy, null);
+  const until = holdText(heldBy, null);
   const text = `nobody is told: ${heldBy}${until === null ? "" : `, ${until}`}`;
   return [{ atMs, kind: heldBy === SILENCED_GATE ? "silenced" : "held", by: null, text }];
 }

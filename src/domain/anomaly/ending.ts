@@ -23,16 +23,16 @@ export interface Ending {
 }
 
 /** Words that are no names of people. */
-const WORDS: ReadonlySet<string> = new Set(END_REASONS);
+const REASONS: ReadonlySet<string> = new Set(END_REASONS);
 
 /** The word that an anomaly keeps of its end; a person is kept by name. */
 export function endWord({ reason, person }: Ending): string {
   if (reason !== "person") return reason;
-  return person === null || WORDS.has(person) ? `${person ?? ""} (person)` : person;
+  return person === null || REASONS.has(person) ? `${person ?? ""} (person)` : person;
 }
 
 /** The end that a kept word stands for; `level` is the one that was accepted. */
 export function endingOf(word: string, level?: AcceptedLevel): Ending {
-  if (!WORDS.has(word) || word === "person") return { reason: "person", person: word };
+  if (!REASONS.has(word) || word === "person") return { reason: "person", person: word };
   return { reason: word as EndReason, person: null, ...(word === "accepted" && level !== undefined && { level }) };
 }

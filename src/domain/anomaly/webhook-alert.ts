@@ -112,8 +112,8 @@ function fingerprintOf(tenant: string, known: readonly KnownLabel[]): string {
   return hash128(JSON.stringify(["alert fingerprint", tenant, known.filter(([name]) => !REPLICA_LABELS.has(name))]));
 }
 
-function tiersOf(tier: Tier, words: readonly string[]): Record<string, Tier> {
-  return Object.fromEntries(words.map((word) => [word, tier]));
+function tiersOf(tier: Tier, names: readonly string[]): Record<string, Tier> {
+  return Object.fromEntries(names.map((word) => [word, tier]));
 }
 
 /**

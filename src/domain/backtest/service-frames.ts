@@ -7,7 +7,7 @@ import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
 import type { StreamName } from "../../core/protocol/coordinator-frame.ts";
 import { serviceHash } from "../../core/protocol/service-rows.ts";
 import { chosenMetrics, startsOf, streamsPerMetric, unevenness } from "../detection/multivariate/service-columns.ts";
-import { serviceDetectorWords } from "../detection/multivariate/service-detector.ts";
+import { serviceDetectorFloats } from "../detection/multivariate/service-detector.ts";
 import { HistoryCursor, type ServiceHistory } from "../detection/multivariate/service-rows.ts";
 import { aggregationOf } from "../detection/multivariate/service-vector.ts";
 import { isBucketSeries } from "../series/classification.ts";
@@ -134,7 +134,7 @@ async function trackFrames(
   const { promoted } = columns;
   const learning = promoted === undefined ? learningOf(columns, { tenant, environment, serviceId }, hash, options, budget) : undefined;
   await learning?.learnBefore(firstMs);
-  if (promoted !== undefined) track.take(promoted.model, new Float64Array(serviceDetectorWords(columns.names.length)), promoted);
+  if (promoted !== undefined) track.take(promoted.model, new Float64Array(serviceDetectorFloats(columns.names.length)), promoted);
   // A model of the way has read the vectors of its training; a promoted one reads those before the beginning, and what opened there is not told.
   let isBefore = promoted !== undefined;
   for (let atMs = isBefore ? firstMs - EVIDENCE_VECTORS * intervalMs : firstMs; atMs <= untilMs; atMs += intervalMs) {

@@ -72,7 +72,7 @@ function unpackWide(view: DataView, firstBit: number, width: number, values: Flo
  * Packs the lowest `width` (0 to 64) bits of `count` words, given as pairs (low, high), at `at` of `out` as above, in pieces of 16 bits;
  * returns the place behind them.
  */
-export function packWords(slots: Uint32Array, count: number, width: number, out: Uint8Array, at: number): number {
+export function packUint32s(slots: Uint32Array, count: number, width: number, out: Uint8Array, at: number): number {
   let pending = 0;
   let pendingBits = 0;
   let next = at;
@@ -91,7 +91,7 @@ export function packWords(slots: Uint32Array, count: number, width: number, out:
 }
 
 /** Unpacks `count` words of `width` bits (0 to 64) into pairs (low, high); the caller has checked that the bytes are there. */
-export function unpackWords(bytes: Uint8Array, at: number, width: number, slots: Uint32Array, count: number): void {
+export function unpackUint32s(bytes: Uint8Array, at: number, width: number, slots: Uint32Array, count: number): void {
   const fast = Math.min(count, readableAhead(bytes, at, width));
   unpackPairs(viewOf(bytes), 8 * at, width, slots, 0, fast);
   if (fast < count) unpackPairs(tailOf(bytes, at, fast * width), (fast * width) & 7, width, slots, fast, count);

@@ -113,20 +113,20 @@ export class ChunkBlockBuilder {
     if (streamId.length !== STREAM_ID_BYTES) throw new RangeError(`a stream id has ${STREAM_ID_BYTES} bytes`);
     if (chunk.length === 0 || chunk.length > CHUNK_BYTES_MAX) throw new RangeError(`a chunk has 1 to ${CHUNK_BYTES_MAX} bytes`);
     if (!isTimeRange(firstMs, lastMs)) throw new RangeError("a chunk's times are finite and in order");
-    const at = this.#grow(recordWords(chunk.length));
+    const at = this.#grow(recordLength(chunk.length));
     const bytes = this.#bytes(4 * at);
     bytes.set(streamId, CR_STREAM);
     this.#view.setFloat64(4 * at + CR_FIRST_TIME, firstMs, true);
     this.#view.setFloat64(4 * at + CR_LAST_TIME, lastMs, true);
     this.#view.setUint32(4 * at + CR_CHUNK_BYTES, chunk.length, true);
     bytes.set(chunk, CR_CHUNK);
-    bytes.fill(0, CR_CHUNK + chunk.length, 4 * recordWords(chunk.length));
+    bytes.fill(0, CR_CHUNK + chunk.length, 4 * recordLength(chunk.length));
     this.#added(at, isFirst);
   }
 
   /** Copies a record that the kernel has written to the words from `from` on, `isFirst` as above. Throws RangeError when more than 64 MiB wait. */
   appendRecord(memory: Uint32Array, from: number, isFirst = true): void {
-    const count = recordWords(memory[from + LENGTH_WORD]!);
+    const count = recordLength(memory[from + LENGTH_WORD]!);
     const at = this.#grow(count);
     this.#slots.set(memory.subarray(from, from + count), at);
     this.#added(at, isFirst);
@@ -139,7 +139,7 @@ export class ChunkBlockBuilder {
   finish(headRoom = 0, encode: BlockEncoder = encodeChunkBlock): Uint8Array {
     if (this.count === 0) throw new RangeError("a block holds at least one chunk");
     const chunkBytes = this.#state[WC_CHUNK_BYTES / 4]!;
-    const block = encode({ words: this.#slots, places: this.#orderedPlaces(), chunkBytes }, headRoom);
+    const block = encode({ uint32s: this.#slots, places: this.#orderedPlaces(), chunkBytes }, headRoom);
     this.#startAnew();
     return block;
   }
@@ -155,7 +155,7 @@ export class ChunkBlockBuilder {
         lastMs: this.#view.getFloat64(4 * at + CR_LAST_TIME, true),
         chunk: this.#bytes(4 * at + CR_CHUNK, bytes),
       };
-      at += recordWords(bytes);
+      at += recordLength(bytes);
     }
   }
 
@@ -187,7 +187,7 @@ export class ChunkBlockBuilder {
     const streams = new Set<number>();
     while (next + CHUNK_WORD < end) {
       const bytes = this.#slots[next + LENGTH_WORD]!;
-      const after = next + recordWords(bytes);
+      const after = next + recordLength(bytes);
       const firstMs = this.#view.getFloat64(4 * next + CR_FIRST_TIME, true);
       const lastMs = this.#view.getFloat64(4 * next + CR_LAST_TIME, true);
       if (bytes === 0 || bytes > CHUNK_BYTES_MAX || after > end || !isTimeRange(firstMs, lastMs)) return false;
@@ -219,7 +219,7 @@ export class ChunkBlockBuilder {
     for (let at = 0, index = 0; at < end; index++) {
       places[index] = at;
       keys[index] = this.#slots[at]! * RECORDS_END + index;
-      at += recordWords(this.#slots[at + LENGTH_WORD]!);
+      at += recordLength(this.#slots[at + LENGTH_WORD]!);
     }
     keys.sort();
     let isOrdered = true;
@@ -264,7 +264,7 @@ function orderOf(count: number) {
 }
 
 /** Words of the record of a chunk. */
-function recordWords(chunkBytes: number): number {
+function recordLength(chunkBytes: number): number {
   return CHUNK_WORD + ((chunkBytes + 3) >>> 2);
 }
 

@@ -56,7 +56,7 @@ export interface BlockChunk {
 
 /** Chunks that are to make a block, as records (core/layout/chunk-record.ts). */
 export interface ChunkRecords {
-  readonly words: Uint32Array;
+  readonly uint32s: Uint32Array;
   /** Where each record begins, in words, in the order of the block; valid during the call alone. */
   readonly places: Uint32Array;
   readonly chunkBytes: number;
@@ -72,7 +72,7 @@ export function chunkBlockBytes(count: number, streams: number, chunkBytes: numb
 
 /** A BlockEncoder that makes an array for the block. Those that lie where the kernel packs them are encoded by it (domain/kernel/chunk-block-kernel.ts), byte for byte the same. */
 export function encodeChunkBlock(records: ChunkRecords, headRoom: number): Uint8Array {
-  const { words: slots, places, chunkBytes } = records;
+  const { uint32s: slots, places, chunkBytes } = records;
   const times = new DataView(slots.buffer, slots.byteOffset, slots.byteLength);
   let streams = 1;
   let minMs = Number.POSITIVE_INFINITY;
@@ -195,7 +195,7 @@ function compareIds(view: DataView, at: number, wanted: DataView): number {
 }
 
 /** Writes the streams and the chunk area. */
-function placeChunks(view: DataView, block: Uint8Array, { words: slots, places }: ChunkRecords, streams: number): void {
+function placeChunks(view: DataView, block: Uint8Array, { uint32s: slots, places }: ChunkRecords, streams: number): void {
   const area = HEADER_BYTES + STREAM_BYTES * streams;
   let stream = HEADER_BYTES - STREAM_BYTES;
   let next = area;

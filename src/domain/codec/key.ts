@@ -173,7 +173,7 @@ export class KeyReader {
 
   #time(inversion: 0 | -1): number {
     const at = this.#take(8);
-    return timeFromWords(this.#view.getInt32(at) ^ inversion, this.#view.getInt32(at + 4) ^ inversion);
+    return timeFromHalves(this.#view.getInt32(at) ^ inversion, this.#view.getInt32(at + 4) ^ inversion);
   }
 
   #take(bytes: number): number {
@@ -201,7 +201,7 @@ export function compareKeys(a: Uint8Array, b: Uint8Array): number {
   return a.length - b.length;
 }
 
-function timeFromWords(high: number, low: number): number {
+function timeFromHalves(high: number, low: number): number {
   const view = new DataView(new ArrayBuffer(8));
   const flip = high < 0 ? 0 : -1;
   view.setInt32(0, high ^ (flip | 0x8000_0000));

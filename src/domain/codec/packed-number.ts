@@ -17,7 +17,7 @@ const NEAR_BITS = 16;
 const NEAR_MAX = 2 ** (NEAR_BITS - 2);
 const WORD = 2 ** 32;
 
-const words = new DataView(new ArrayBuffer(16));
+const halves = new DataView(new ArrayBuffer(16));
 
 export function writeNumber(writer: ByteSink, value: number): void {
   const decimals = decimalsOf(value);
@@ -56,29 +56,29 @@ export function readDifference(reader: ByteReader, base: number): number {
 
 /** Whether a number is so near what was predicted for it that its last 16 bits are enough to know it. */
 export function isNear(value: number, predicted: number): boolean {
-  words.setFloat64(0, value);
-  words.setFloat64(8, predicted);
-  const difference = (words.getUint32(0) - words.getUint32(8)) * WORD + words.getUint32(4) - words.getUint32(12);
+  halves.setFloat64(0, value);
+  halves.setFloat64(8, predicted);
+  const difference = (halves.getUint32(0) - halves.getUint32(8)) * WORD + halves.getUint32(4) - halves.getUint32(12);
   return Math.abs(difference) < NEAR_MAX;
 }
 
 /** Writes two bytes of a number that is near. */
 export function writeNear(writer: ByteSink, value: number): void {
-  words.setFloat64(0, value);
-  writer.u8(words.getUint8(6));
-  writer.u8(words.getUint8(7));
+  halves.setFloat64(0, value);
+  writer.u8(halves.getUint8(6));
+  writer.u8(halves.getUint8(7));
 }
 
 /** Reads the number that is nearest to the predicted one, of those that end in the two bytes. */
 export function readNear(reader: ByteReader, predicted: number): number {
-  words.setFloat64(0, predicted);
-  const low = words.getUint32(4);
+  halves.setFloat64(0, predicted);
+  const low = halves.getUint32(4);
   const stored = (reader.u8() << 8) | reader.u8();
   const difference = ((stored - low) << NEAR_BITS) >> NEAR_BITS;
   const sum = low + difference;
-  words.setUint32(4, sum);
-  words.setInt32(0, words.getInt32(0) + Math.floor(sum / WORD));
-  return words.getFloat64(0);
+  halves.setUint32(4, sum);
+  halves.setInt32(0, halves.getInt32(0) + Math.floor(sum / WORD));
+  return halves.getFloat64(0);
 }
 
 /** Decimals that a number has; RAW where they are more than six, or it is too large. */

@@ -16,7 +16,7 @@
  * The kernel has the same encoder (domain/kernel/assembly/chunk/chunk-column.ts), which gives the same bytes.
  */
 
-import { bitLength, PACKED_BITS_MAX, packBits, packedBytes, packWords, unpackBits, unpackWords } from "./bit-packing.ts";
+import { bitLength, PACKED_BITS_MAX, packBits, packedBytes, packUint32s, unpackBits, unpackUint32s } from "./bit-packing.ts";
 import type { ByteCursor } from "./varint.ts";
 import { readVarint, unzigzag, writeVarint, zigzag } from "./varint.ts";
 
@@ -47,7 +47,7 @@ const differences = new Float64Array(COLUMN_SAMPLES_MAX);
 const secondDifferences = new Float64Array(COLUMN_SAMPLES_MAX);
 const spans = [newSpan(), newSpan(), newSpan()] as const;
 /** Pairs (low, high) of 64-bit words. */
-const words = new Uint32Array(2 * COLUMN_SAMPLES_MAX);
+const halves = new Uint32Array(2 * COLUMN_SAMPLES_MAX);
 
 interface Span {
   min: number;
@@ -207,12 +207,12 @@ function encodeBits(values: Float64Array, count: number, out: Uint8Array, at: nu
   for (let index = 0; index < 2 * count; index += 2) {
     const low = doubles[index]!;
     const high = doubles[index + 1]!;
-    words[index] = (low << 1) | (high >>> 31);
-    words[index + 1] = (high << 1) | (low >>> 31);
+    halves[index] = (low << 1) | (high >>> 31);
+    halves[index + 1] = (high << 1) | (low >>> 31);
   }
   const smallest = smallestWord(count);
-  const minLow = words[smallest]!;
-  const minHigh = words[smallest + 1]!;
+  const minLow = halves[smallest]!;
+  const minHigh = halves[smallest + 1]!;
   const shift = commonZeros(count, minLow, minHigh);
   const width = subtractAndShift(count, minLow, minHigh, shift);
   out[at] = BITS;
@@ -225,16 +225,16 @@ function encodeBits(values: Float64Array, count: number, out: Uint8Array, at: nu
   let next = at + 2;
   for (let byte = 0; byte < 8; byte++) out[next++] = (byte < 4 ? minLow : minHigh) >>> (8 * (byte & 3));
   if (width > 0) out[next++] = shift;
-  return packWords(words, count, width, out, next);
+  return packUint32s(halves, count, width, out, next);
 }
 
 /** Index of the smallest of the pairs. */
 function smallestWord(count: number): number {
   let smallest = 0;
   for (let index = 2; index < 2 * count; index += 2) {
-    const high = words[index + 1]!;
-    const minHigh = words[smallest + 1]!;
-    if (high < minHigh || (high === minHigh && words[index]! < words[smallest]!)) smallest = index;
+    const high = halves[index + 1]!;
+    const minHigh = halves[smallest + 1]!;
+    if (high < minHigh || (high === minHigh && halves[index]! < halves[smallest]!)) smallest = index;
   }
   return smallest;
 }
@@ -244,8 +244,8 @@ function commonZeros(count: number, minLow: number, minHigh: number): number {
   let low = 0;
   let high = 0;
   for (let index = 0; index < 2 * count; index += 2) {
-    low |= words[index]! ^ minLow;
-    high |= words[index + 1]! ^ minHigh;
+    low |= halves[index]! ^ minLow;
+    high |= halves[index + 1]! ^ minHigh;
   }
   if (low !== 0) return 31 - Math.clz32(low & -low);
   return high === 0 ? 0 : 63 - Math.clz32(high & -high);
@@ -256,13 +256,13 @@ function subtractAndShift(count: number, minLow: number, minHigh: number, shift:
   let low = 0;
   let high = 0;
   for (let index = 0; index < 2 * count; index += 2) {
-    const borrow = words[index]! < minLow ? 1 : 0;
-    const lowRest = (words[index]! - minLow) >>> 0;
-    const highRest = (words[index + 1]! - minHigh - borrow) >>> 0;
-    words[index] = shift >= 32 ? highRest >>> (shift - 32) : shift === 0 ? lowRest : (lowRest >>> shift) | (highRest << (32 - shift));
-    words[index + 1] = shift >= 32 ? 0 : highRest >>> shift;
-    low |= words[index]!;
-    high |= words[index + 1]!;
+    const borrow = halves[index]! < minLow ? 1 : 0;
+    const lowRest = (halves[index]! - minLow) >>> 0;
+    const highRest = (halves[index + 1]! - minHigh - borrow) >>> 0;
+    halves[index] = shift >= 32 ? highRest >>> (shift - 32) : shift === 0 ? lowRest : (lowRest >>> shift) | (highRest << (32 - shift));
+    halves[index + 1] = shift >= 32 ? 0 : highRest >>> shift;
+    low |= halves[index]!;
+    high |= halves[index + 1]!;
   }
   return high === 0 ? 32 - Math.clz32(low) : 64 - Math.clz32(high);
 }
@@ -283,7 +283,7 @@ function decodeBits(cursor: ByteCursor, values: Float64Array, count: number, wid
   const minLow = wordAt(bytes, cursor.at);
   const minHigh = wordAt(bytes, cursor.at + 4);
   const shift = width === 0 ? 0 : bytes[at - 1]! & 63;
-  unpackWords(bytes, at, width, words, count);
+  unpackUint32s(bytes, at, width, halves, count);
   cursor.at = end;
   addSmallest(new Uint32Array(values.buffer, values.byteOffset, 2 * count), shift, minLow, minHigh);
   return true;
@@ -294,8 +294,8 @@ function addSmallest(doubles: Uint32Array, shift: number, minLow: number, minHig
   const [leastLow, leastHigh, within] = [minLow | 0, minHigh | 0, shift & 31];
   const isWide = shift < 32;
   for (let index = 0; index < doubles.length; index += 2) {
-    const low = isWide ? words[index]! | 0 : 0;
-    const high = isWide ? words[index + 1]! | 0 : words[index]! | 0;
+    const low = isWide ? halves[index]! | 0 : 0;
+    const high = isWide ? halves[index + 1]! | 0 : halves[index]! | 0;
     const lowWord = ((low << within) + leastLow) | 0;
     const carry = lowWord >>> 0 < leastLow >>> 0 ? 1 : 0;
     const highWord = (((high << within) | ((low >>> 1) >>> (31 - within))) + leastHigh + carry) | 0;

@@ -29,7 +29,7 @@ export class ChunkBlockKernel {
 
   /** A BlockEncoder (domain/codec/chunk-block.ts). Its block is valid until the next call where the records lie in the engine's memory and the block fits there. */
   encode(records: ChunkRecords, headRoom: number): Uint8Array {
-    const { words: slots, places, chunkBytes } = records;
+    const { uint32s: slots, places, chunkBytes } = records;
     const most = headRoom + chunkBlockBytes(places.length, places.length, chunkBytes) + SLACK_BYTES;
     if (slots.buffer !== this.#bytes.buffer || most > CHUNK_BLOCK_BYTES || places.length > CHUNK_PLACES_MAX)
       return encodeChunkBlock(records, headRoom);

@@ -36,8 +36,8 @@ export interface LogCell<S> {
 
 export type LogWindow<S> = OpenWindow<LogCell<S>[]>;
 
-function series<S>(scope: "severity" | "template", name: string, words: string[]): LogSeries<S> {
-  return { scope, name, words, highest: 0, minutes: undefined, total: 0, lastWindow: 0, label: undefined, stream: undefined };
+function series<S>(scope: "severity" | "template", name: string, tokens: string[]): LogSeries<S> {
+  return { scope, name, tokens, highest: 0, minutes: undefined, total: 0, lastWindow: 0, label: undefined, stream: undefined };
 }
 
 /** One service. `S` is what the owner keeps with each series. */
@@ -45,7 +45,7 @@ export class LogFold<S> {
   readonly windows: OpenWindows<LogCell<S>[]>;
   cells = 0;
   readonly severities: ReadonlyArray<LogSeries<S>> = SEVERITIES.map((name) => series<S>("severity", name, []));
-  readonly templates = new TemplateTree<LogSeries<S>>((words) => series<S>("template", "", words));
+  readonly templates = new TemplateTree<LogSeries<S>>((tokens) => series<S>("template", "", tokens));
   /** Templates that have a series. */
   labelled = 0;
   /** The first minute whose counts are whole: what was counted before a start is in no memory. */
@@ -96,7 +96,7 @@ export class LogFold<S> {
       of.minutes.add(minuteOfWindow(open.window), count);
       if (of.scope === "severity" || of.label !== undefined) continue;
       if (of.total < TEMPLATE_SERIES_COUNT_MIN || this.labelled >= TEMPLATE_SERIES_MAX) continue;
-      of.label = of.words.join(" ");
+      of.label = of.tokens.join(" ");
       this.labelled++;
     }
     const reported = [

@@ -5,7 +5,7 @@
 import { BoundedMap } from "../../core/collections/bounded-map.ts";
 
 /** Words of a text that count; the rest of a longer one is cut. */
-const WORDS_MAX = 40;
+const TOKENS_MAX = 40;
 /** Templates of one service; beyond, texts that fit none are counted as none. */
 export const TEMPLATES_MAX = 500;
 /** A text is of a template when it has more than this share of its fixed words in their places. */
@@ -16,17 +16,17 @@ const ANY = "<*>";
 
 /** One template. */
 export interface Template {
-  words: string[];
+  tokens: string[];
 }
 
 /** Templates of one service. `T` is what its owner keeps with each. */
 export class TemplateTree<T extends Template> {
-  readonly #make: (words: string[]) => T;
+  readonly #make: (tokens: string[]) => T;
   readonly #branches = new Map<string, T[]>();
   readonly #known = new BoundedMap<string, T>(KNOWN_TEXTS_MAX);
   readonly #templates = new Set<T>();
 
-  constructor(make: (words: string[]) => T) {
+  constructor(make: (tokens: string[]) => T) {
     this.#make = make;
   }
 
@@ -42,24 +42,24 @@ export class TemplateTree<T extends Template> {
   take(text: string): T | undefined {
     const known = this.#known.get(text);
     if (known !== undefined) return known;
-    const words = text.split(" ").slice(0, WORDS_MAX);
-    const branch = this.#branch(words);
-    const template = closest(branch, words) ?? this.#add(words, branch);
+    const tokens = text.split(" ").slice(0, TOKENS_MAX);
+    const branch = this.#branch(tokens);
+    const template = closest(branch, tokens) ?? this.#add(tokens, branch);
     if (template === undefined) return undefined;
     this.#known.set(text, template);
     return template;
   }
 
   /** Puts a template back. */
-  restore(words: string[]): T | undefined {
-    return this.#add(words, this.#branch(words));
+  restore(tokens: string[]): T | undefined {
+    return this.#add(tokens, this.#branch(tokens));
   }
 
   /** Forgets the templates that `isIdle` says. */
   forget(isIdle: (template: T) => boolean): void {
     for (const template of this.#templates) {
       if (!isIdle(template)) continue;
-      const branch = this.#branch(template.words);
+      const branch = this.#branch(template.tokens);
       branch.splice(branch.indexOf(template), 1);
       this.#templates.delete(template);
     }
@@ -67,9 +67,9 @@ export class TemplateTree<T extends Template> {
   }
 
   /** By number of words, first word and place in the source; a first word with a mask or a digit in it says nothing. */
-  #branch(words: readonly string[]): T[] {
-    const first = words[0] as string;
-    const key = `${words.length} ${/[<\d]/.test(first) ? ANY : first} ${sourceLine(words) ?? ""}`;
+  #branch(tokens: readonly string[]): T[] {
+    const first = tokens[0] as string;
+    const key = `${tokens.length} ${/[<\d]/.test(first) ? ANY : first} ${sourceLine(tokens) ?? ""}`;
     let branch = this.#branches.get(key);
     if (branch === undefined) {
       branch = [];
@@ -78,9 +78,9 @@ export class TemplateTree<T extends Template> {
     return branch;
   }
 
-  #add(words: string[], branch: T[]): T | undefined {
+  #add(tokens: string[], branch: T[]): T | undefined {
     if (this.#templates.size >= TEMPLATES_MAX) return undefined;
-    const template = this.#make(words);
+    const template = this.#make(tokens);
     branch.push(template);
     this.#templates.add(template);
     return template;
@@ -88,22 +88,22 @@ export class TemplateTree<T extends Template> {
 }
 
 /** The word of a masked text that names a line of the source (`OrderService#115`, `main.go:42`): the only digits that masks leave. */
-export function sourceLine(words: readonly string[]): string | undefined {
-  return words.find((word) => /[#:]\d/.test(word));
+export function sourceLine(tokens: readonly string[]): string | undefined {
+  return tokens.find((word) => /[#:]\d/.test(word));
 }
 
 /** The template of whose fixed words most are in the text, which takes the text in; of several that with most such words, then the oldest. */
-function closest<T extends Template>(branch: readonly T[], words: readonly string[]): T | undefined {
+function closest<T extends Template>(branch: readonly T[], tokens: readonly string[]): T | undefined {
   let best: T | undefined;
   let bestShare = SIMILARITY;
   let bestEqual = 0;
   for (const template of branch) {
     let fixed = 0;
     let equal = 0;
-    for (let i = 0; i < words.length; i++) {
-      if (template.words[i] === ANY) continue;
+    for (let i = 0; i < tokens.length; i++) {
+      if (template.tokens[i] === ANY) continue;
       fixed++;
-      if (template.words[i] === words[i]) equal++;
+      if (template.tokens[i] === tokens[i]) equal++;
     }
     const share = fixed === 0 ? 1 : equal / fixed;
     if (share < bestShare || (share === bestShare && equal <= bestEqual)) continue;
@@ -112,6 +112,6 @@ function closest<T extends Template>(branch: readonly T[], words: readonly strin
     bestShare = share;
     bestEqual = equal;
   }
-  if (best !== undefined) best.words = best.words.map((word, i) => (word === words[i] ? word : ANY));
+  if (best !== undefined) best.tokens = best.tokens.map((word, i) => (word === tokens[i] ? word : ANY));
   return best;
 }

@@ -1,7 +1,7 @@
 // Two models of a service over the same stored history, as a backtest would run them: which would have paged when, held against what people said of its
 // anomalies. A model that misses more of the true incidents is worse, whatever else it does; else one with fewer misses and false alarms in all is better, and where
 // both do the same, one that pages less outside of incidents.
-import { ServiceDetector, serviceDetectorWords } from "../detection/multivariate/service-detector.ts";
+import { ServiceDetector, serviceDetectorFloats } from "../detection/multivariate/service-detector.ts";
 import type { TimedRows } from "../detection/multivariate/service-model.ts";
 import { decodeServiceModel } from "../detection/multivariate/service-model-coding.ts";
 import { rowsOfHistory } from "../detection/multivariate/service-rows.ts";
@@ -94,7 +94,7 @@ interface AlertTime {
 function alertsOf(bytes: Uint8Array<ArrayBuffer>, { times, values, width }: TimedRows): AlertTime[] {
   const model = decodeServiceModel(bytes);
   if (model === undefined || model.width !== width) throw new Error("a stored model does not decode, or is of other metrics");
-  const detector = new ServiceDetector(width, new Float64Array(serviceDetectorWords(width)), model);
+  const detector = new ServiceDetector(width, new Float64Array(serviceDetectorFloats(width)), model);
   const alerts: AlertTime[] = [];
   for (let row = 0; row < times.length; row++) {
     const timeMs = times[row] as number;

@@ -49,7 +49,7 @@ export const OF_NO_ALERT = {
 } as const satisfies Partial<AlertMessage>;
 
 /** What a message of an alert that fires says where people have heard of it: they see at once that it is none they do not know. */
-const FIRING_WORDS: Readonly<Partial<Record<MessageKind, string>>> = {
+const FIRING_TEXTS: Readonly<Partial<Record<MessageKind, string>>> = {
   raised: "Firing, worse",
   updated: "Firing, update",
   reopened: "Firing again",
@@ -63,7 +63,7 @@ function stateWord({ kind, both }: Pick<AlertMessage, "kind" | "both">): string 
   if (kind === "acknowledged") return "Acknowledged";
   if (kind === "cause") return "Cause";
   if (kind === "notice") return "Runbook";
-  return FIRING_WORDS[kind] ?? "Firing";
+  return FIRING_TEXTS[kind] ?? "Firing";
 }
 
 /** Control characters, ends of lines and paragraphs, and signs that turn the direction of what is read: in a name they forge lines of ours. */

@@ -2,7 +2,7 @@
 // Links from messages to pages of the user interface, whose place in the address stands behind its # (src/web/view/location.ts).
 import type { DetectorFamily } from "../alerting/ensemble.ts";
 import { type Alert, type AlertChange, beginOfAlert, endOfAlert, knownHistory, updatesOf } from "../alerting/paging/alert.ts";
-import { endWords } from "../alerting/paging/end-words.ts";
+import { endText } from "../alerting/paging/end-text.ts";
 import { withoutOvertaken } from "../alerting/paging/worse-update.ts";
 import type { AlertMessage, MessageKind } from "./alert-message.ts";
 import { sourceOf } from "./routing-rule.ts";
@@ -81,7 +81,7 @@ function messageOf(
   { team, publicUrl }: MessageFacts,
 ): AlertMessage {
   const { id, key } = alert.state;
-  const ending = kind === "resolved" ? endWords(alert.ending, alert.peak) : null;
+  const ending = kind === "resolved" ? endText(alert.ending, alert.peak) : null;
   return {
     kind,
     tenant: key.tenant,

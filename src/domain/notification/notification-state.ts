@@ -1,6 +1,6 @@
 // Whether people were told of an alert, in three states: it waits or is held (`to_be_told`), a receiver took it (`told`), or nobody was (`not_told`), and why.
 import type { Alert } from "../alerting/paging/alert.ts";
-import { holdName, holdWords, SNOOZED_GATE } from "../alerting/paging/hold-words.ts";
+import { holdName, holdText, SNOOZED_GATE } from "../alerting/paging/hold-text.ts";
 import { RELIEF } from "../alerting/paging/relief.ts";
 import { type ChannelDelivery, isPage } from "./channel-delivery.ts";
 
@@ -52,7 +52,7 @@ export function withoutAlert(suppressedBy: string | null, isResolved: boolean): 
   if (suppressedBy === "tier") return nobody("mild: a score below 0.4 alerts nobody");
   if (suppressedBy === RELIEF) return nobody("it is the end of what ran full");
   if (isResolved) return nobody(`${holdName(suppressedBy)} held it back until it ended`);
-  return holdWords(suppressedBy, null) === null ? nobody(`${suppressedBy} keeps it from paging`) : held(suppressedBy, null);
+  return holdText(suppressedBy, null) === null ? nobody(`${suppressedBy} keeps it from paging`) : held(suppressedBy, null);
 }
 
 /** The first that took it. */
@@ -91,7 +91,7 @@ function undelivered({ pages, heldBy, mergedInto, snooze, state }: ToldAlert, is
 }
 
 function held(gate: string, snooze: Alert["snooze"]): Notification {
-  const reason = ["held by", holdName(snooze === null ? gate : SNOOZED_GATE), holdWords(gate, snooze) ?? ""].join(" ").trimEnd();
+  const reason = ["held by", holdName(snooze === null ? gate : SNOOZED_GATE), holdText(gate, snooze) ?? ""].join(" ").trimEnd();
   return { state: "to_be_told", channel: null, atMs: null, reason };
 }
 

@@ -4,10 +4,10 @@
 // Which metrics count the requests of a service.
 import { FLAG_COUNTER, WINDOW_MAX } from "../../core/layout/stream-record.ts";
 import type { StreamRecords } from "../kernel/stream-records.ts";
-import { familyOfMetric, nameWords } from "../series/metric-family.ts";
+import { familyOfMetric, nameTerms } from "../series/metric-family.ts";
 
-const REQUEST_WORDS = new Set("request requests req reqs rpc rpcs call calls query queries".split(" "));
-const SIZE_WORDS = new Set(["bytes", "size"]);
+const REQUEST_TERMS = new Set("request requests req reqs rpc rpcs call calls query queries".split(" "));
+const SIZE_TERMS = new Set(["bytes", "size"]);
 
 /** This server's own, of spans: requests of the whole service in 10 seconds. */
 const DERIVED = "service.requests";
@@ -76,8 +76,8 @@ export function requestsInCycle(times: Float64Array, values: Float64Array, count
 /** Whether values of the metric are requests since the value before; `counts`: it is a counter. */
 export function isRequestCount(metricName: string, counts: boolean): boolean {
   if (!counts) return metricName === DERIVED;
-  const words = nameWords(metricName);
+  const terms = nameTerms(metricName);
   return (
-    words.some((word) => REQUEST_WORDS.has(word)) && !words.some((word) => SIZE_WORDS.has(word)) && familyOfMetric(metricName) === "rate"
+    terms.some((word) => REQUEST_TERMS.has(word)) && !terms.some((word) => SIZE_TERMS.has(word)) && familyOfMetric(metricName) === "rate"
   );
 }

@@ -84,7 +84,7 @@ function otherItems({ lines, spans, surge }: Ranking, { serviceId, silent, satur
   }
   for (const span of spans.filter((each) => each.serviceId === serviceId && each.strength >= NOVELTY_MIN).slice(0, 3)) {
     const subject = span.subject === "" ? "" : ` ${span.subject}`;
-    const text = `${SPAN_WORDS[span.kind]}${subject}: ${shortNumber(span.before)} to ${shortNumber(span.now)}`;
+    const text = `${SPAN_TEXTS[span.kind]}${subject}: ${shortNumber(span.before)} to ${shortNumber(span.now)}`;
     items.push({ source: span.kind === "call_gap" ? "call" : "span", text, strength: span.strength });
   }
   if (silent) items.push({ source: "silence", text: "sends nothing since the onset", strength: 10 });
@@ -95,7 +95,7 @@ function otherItems({ lines, spans, surge }: Ranking, { serviceId, silent, satur
   return items;
 }
 
-const SPAN_WORDS = {
+const SPAN_TEXTS = {
   self_time: "ms of its own in",
   origin_errors: "share of errors of its own",
   call_gap: "ms between it and",

@@ -2,7 +2,7 @@
 // as Prometheus, OpenTelemetry, container runtimes and clouds name them.
 import { BoundedMap } from "../../core/collections/bounded-map.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
-import { familyOfMetric, nameWords } from "../series/metric-family.ts";
+import { familyOfMetric, nameTerms } from "../series/metric-family.ts";
 import { ownAttribute } from "../series/stream-identity.ts";
 
 /** Resources of the service itself. */
@@ -23,24 +23,24 @@ export interface MetricMeaning {
   readonly harm: 1 | -1 | 0;
 }
 
-const words = (text: string) => new Set(text.split(" "));
-const HOST = words("node host machine vm hypervisor");
-const DEPENDENCY = words("client outbound upstream egress dependency downstream remote");
+const terms = (text: string) => new Set(text.split(" "));
+const HOST = terms("node host machine vm hypervisor");
+const DEPENDENCY = terms("client outbound upstream egress dependency downstream remote");
 const RESOURCES: ReadonlyArray<readonly [ResourceKind, ReadonlySet<string>]> = [
-  ["cpu", words("cpu cores throttled throttling steal runqueue load1 load5 load15")],
-  ["memory", words("memory mem ram heap rss swap oom pagefaults gc")],
-  ["network", words("network net tcp udp packets retransmits retransmissions dns bandwidth socket sockets nic")],
-  ["disk", words("disk filesystem fs inode inodes volume iops io iowait syscall syscalls fsync wal")],
+  ["cpu", terms("cpu cores throttled throttling steal runqueue load1 load5 load15")],
+  ["memory", terms("memory mem ram heap rss swap oom pagefaults gc")],
+  ["network", terms("network net tcp udp packets retransmits retransmissions dns bandwidth socket sockets nic")],
+  ["disk", terms("disk filesystem fs inode inodes volume iops io iowait syscall syscalls fsync wal")],
   [
     "pool",
-    words(
+    terms(
       "pool thread threads goroutines connection connections conn conns fds workers queue backlog pending lag permits semaphore lock locks waiters",
     ),
   ],
 ];
-const GOOD_WHEN_HIGH = words("availability success successes available avail uptime healthy ready hit hits apdex free remaining");
+const GOOD_WHEN_HIGH = terms("availability success successes available avail uptime healthy ready hit hits apdex free remaining");
 /** Timers as statsd names them. */
-const TIMER = words("timer timers upper");
+const TIMER = terms("timer timers upper");
 /** Series that the server counts of lines. */
 const LOG_SERIES = "log.";
 const MEANINGS_HELD_MAX = 20_000;
@@ -52,7 +52,7 @@ export function meaningOf(metricName: string): MetricMeaning {
 }
 
 function readMeaning(metricName: string): MetricMeaning {
-  const of = nameWords(metricName);
+  const of = nameTerms(metricName);
   const kind = kindOf(metricName, of);
   const isGood = of.some((word) => GOOD_WHEN_HIGH.has(word));
   const isHarmful = kind === "latency" || kind === "errors" || kind === "dependency";

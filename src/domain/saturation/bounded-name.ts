@@ -2,7 +2,7 @@
 // that `downloads` is no load; a name of both kinds (free_percent) is one of what remains.
 
 import { BoundedMap } from "../../core/collections/bounded-map.ts";
-import { nameWords } from "../series/metric-family.ts";
+import { nameTerms } from "../series/metric-family.ts";
 
 export type BoundedKind = "utilization" | "remaining";
 
@@ -26,17 +26,17 @@ export interface Bounds {
   readonly declared: boolean;
 }
 
-const REMAINING = words("free avail available remaining remain left headroom credit credits balance idle unused");
+const REMAINING = terms("free avail available remaining remain left headroom credit credits balance idle unused");
 /** Memory that caches have not taken yet: they take all of it in time, and give it back. What is left is said by another metric, as available. */
 const UNCACHED = /MemFree|(?:^|[._])mem[._]free$/;
 /** Say by themselves that 100 % is the end. */
-const PERCENT = words("percent pct percentage");
-const SHARE = words("ratio fraction util utilization utilisation saturation occupancy fill fullness");
+const PERCENT = terms("percent pct percentage");
+const SHARE = terms("ratio fraction util utilization utilisation saturation occupancy fill fullness");
 /** Mean a share only of a resource: `connections.used` is a number of connections. */
-const USE = words("usage used load busy");
-const RESOURCE = words("cpu memory mem ram swap heap disk filesystem fs volume storage inode inodes partition gpu pool quota");
+const USE = terms("usage used load busy");
+const RESOURCE = terms("cpu memory mem ram swap heap disk filesystem fs volume storage inode inodes partition gpu pool quota");
 /** Shares that are no resource: good or bad when high, never full. */
-const NO_RESOURCE = words(
+const NO_RESOURCE = terms(
   "error errors success failure failures failed hit hits miss misses availability apdex rate loss conversion slo sli burn average",
 );
 const UNITS: ReadonlyMap<string, number> = new Map([
@@ -52,7 +52,7 @@ const RANGE_MINUTES_MIN = 60;
 
 /** Facts that a name tells, read once: series of one name come again and again. */
 interface NameFacts {
-  readonly words: readonly string[];
+  readonly terms: readonly string[];
   readonly kind: BoundedKind | null;
 }
 
@@ -62,8 +62,8 @@ const facts = new BoundedMap<string, NameFacts>(FACTS_HELD_MAX);
 
 function factsOf(metricName: string): NameFacts {
   return facts.obtain(metricName, () => {
-    const of = nameWords(metricName);
-    return { words: of, kind: UNCACHED.test(metricName) ? null : kindOfText(of) };
+    const of = nameTerms(metricName);
+    return { terms: of, kind: UNCACHED.test(metricName) ? null : kindOfText(of) };
   });
 }
 
@@ -95,7 +95,7 @@ export function boundsOf(metricName: string, unit: string | null, range: Observe
 
 function capacityOf(metricName: string, unit: string | null, range: ObservedRange): number | null {
   const byUnit = unit === null || unit === "" ? undefined : (UNITS.get(unit.toLowerCase()) ?? null);
-  const of = factsOf(metricName).words;
+  const of = factsOf(metricName).terms;
   // A raw unit is believed, whatever the name says.
   if (byUnit === null) return null;
   // 240 % of a processor is that of several: what 100 % is then has to be declared.
@@ -116,6 +116,6 @@ function has(of: readonly string[], set: ReadonlySet<string>): boolean {
   return of.some((word) => set.has(word));
 }
 
-function words(text: string): ReadonlySet<string> {
+function terms(text: string): ReadonlySet<string> {
   return new Set(text.split(" "));
 }

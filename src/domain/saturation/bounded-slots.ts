@@ -16,7 +16,7 @@ export class BoundedSlots {
   #classes = new Uint8Array(1024);
   /** Places in #words of what the last pass did with the series that the stream is of; 0 = nothing yet. */
   #states = new Uint8Array(1024);
-  readonly #words: string[] = [NOT_VISITED];
+  readonly #texts: string[] = [NOT_VISITED];
 
   /** `isBounded` reads the slot's name. */
   constructor(kernel: ShardKernel, isBounded: (slot: number) => boolean) {
@@ -45,15 +45,15 @@ export class BoundedSlots {
 
   /** Remembers what was done with the series that the slot's stream is of; there are few such words. */
   setState(slot: number, state: string): void {
-    const known = this.#words.indexOf(state);
-    this.#states[slot] = known < 0 ? this.#words.push(state) - 1 : known;
+    const known = this.#texts.indexOf(state);
+    this.#states[slot] = known < 0 ? this.#texts.push(state) - 1 : known;
   }
 
   /** Outcome of the last pass: a word of domain/detection/coverage.ts. */
   state(slot: number): string {
     if (slot >= this.#tags.length || this.#tags[slot] !== this.tag(slot) || this.#classes[slot] === UNKNOWN) return NOT_VISITED;
     const { bounded } = this.judge(slot);
-    return bounded ? (this.#words[this.#states[slot] as number] as string) : "not_bounded";
+    return bounded ? (this.#texts[this.#states[slot] as number] as string) : "not_bounded";
   }
 
   /** Hash that tells a slot's stream from the next that gets the slot. */

@@ -284,6 +284,6 @@ class Postings {
   /** The series of a list; valid until the next is added. */
   of(list: number): Uint32Array {
     const known = this.#lists[list];
-    return typeof known === "number" ? Uint32Array.of(known) : (known as Uint32List).words;
+    return typeof known === "number" ? Uint32Array.of(known) : (known as Uint32List).uint32s;
   }
 }

@@ -33,7 +33,7 @@ const RULES: ReadonlyArray<readonly [MetricFamily, string]> = [
   ],
 ];
 
-const WORDS = RULES.map(([family, text]): readonly [MetricFamily, RegExp] => [family, new RegExp(`_(?:${text.split(" ").join("|")})_`)]);
+const PATTERNS = RULES.map(([family, text]): readonly [MetricFamily, RegExp] => [family, new RegExp(`_(?:${text.split(" ").join("|")})_`)]);
 
 /** Families by name: many streams have the same few names. */
 const FAMILIES_KNOWN_MAX = 4_096;
@@ -55,12 +55,12 @@ function judgedFamily(metricName: string): MetricFamily {
     .toLowerCase()}_`;
   // A histogram's count tells how much went through, whatever is measured.
   if (/_count_$/.test(text) && !/_(?:error|errors|failed|failures)_/.test(text)) return "rate";
-  for (const [family, rule] of WORDS) if (rule.test(text)) return family;
+  for (const [family, rule] of PATTERNS) if (rule.test(text)) return family;
   return "other";
 }
 
 /** Words of a metric name in lower case: at separators, and where lower case turns to upper. */
-export function nameWords(metricName: string): string[] {
+export function nameTerms(metricName: string): string[] {
   return metricName
     .replace(/([\p{Ll}\d])(\p{Lu})/gu, "$1 $2")
     .split(/[^\p{L}\d%]+/u)

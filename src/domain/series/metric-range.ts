@@ -1,6 +1,6 @@
 // What values a metric can have at all, as its name, its unit and its kind say: no duration, count or size is below 0, no percentage above 100. Names are read by
 // whole words; a name of a quantity that has a sign (offset, delta, temperature) says nothing.
-import { nameWords } from "./metric-family.ts";
+import { nameTerms } from "./metric-family.ts";
 
 /** Both inclusive; infinite where nothing is said. */
 export interface MetricRange {
@@ -17,25 +17,25 @@ export interface MetricDescription {
 
 const ANY: MetricRange = { least: Number.NEGATIVE_INFINITY, most: Number.POSITIVE_INFINITY };
 
-const SIGNED = words(
+const SIGNED = terms(
   "offset drift skew delta diff difference change derivative deviation budget balance net temperature temp celsius fahrenheit degrees " +
     "gain margin profit pnl return returns growth trend slope correlation latitude longitude altitude position angle voltage acceleration residual bias score " +
     "zscore db dbm",
 );
-const DURATIONS = words(
+const DURATIONS = terms(
   "duration durations latency latencies elapsed time times seconds second secs sec milliseconds millis ms microseconds micros us nanoseconds nanos ns " +
     "minutes hours age uptime wait lag delay p50 p75 p90 p95 p99 p999",
 );
-const SIZES = words("bytes byte kilobytes megabytes gigabytes kb mb gb tb kib mib gib tib bits size length");
-const COUNTS = words(
+const SIZES = terms("bytes byte kilobytes megabytes gigabytes kb mb gb tb kib mib gib tib bits size length");
+const COUNTS = terms(
   "count counts total requests request calls queries jobs messages events packets errors failures failed hits misses retries restarts connections sessions " +
     "threads users visitors orders sales sold items stock inventory revenue price cost turnover queue depth open active pending rps qps throughput",
 );
-const SHARES = words(
+const SHARES = terms(
   "percent pct percentage ratio fraction share utilization utilisation usage used free available availability humidity progress",
 );
-const PERCENT = words("percent pct percentage humidity");
-const RATIO = words("ratio fraction");
+const PERCENT = terms("percent pct percentage humidity");
+const RATIO = terms("ratio fraction");
 /** Units that report a quantity without a sign: time, information, shares. UCUM's braces annotate what is counted. */
 const UNSIGNED_UNIT = /^(?:n?s|us|ms|min|h|d|seconds?|milliseconds?|bytes?|by|[kmgt]i?by|bits?|%|percent|\{.*\})(?:\/.*)?$/i;
 /** Units of quantities with a sign: temperatures, levels. */
@@ -44,7 +44,7 @@ const PERCENT_UNIT = /^(?:%|percent)$/i;
 
 /** Range of such a metric's values. */
 export function rangeOfMetric({ metricName, unit, isCounter }: MetricDescription): MetricRange {
-  const of = nameWords(metricName);
+  const of = nameTerms(metricName);
   const isUnsigned = [DURATIONS, SIZES, COUNTS, SHARES].some((family) => has(of, family)) || (unit !== null && UNSIGNED_UNIT.test(unit));
   // A counter's values are what was added.
   if (isCounter) return { least: 0, most: Number.POSITIVE_INFINITY };
@@ -67,7 +67,7 @@ const ROUNDING = 0.01;
 export function rangeShown(metric: MetricDescription, values: Float64Array): MetricRange {
   const named = rangeOfMetric(metric);
   const { least, most } = rangeOver({ least: named.least, most: named.most * (1 + ROUNDING) }, values);
-  const hasSign = has(nameWords(metric.metricName), SIGNED) || (metric.unit !== null && SIGNED_UNIT.test(metric.unit));
+  const hasSign = has(nameTerms(metric.metricName), SIGNED) || (metric.unit !== null && SIGNED_UNIT.test(metric.unit));
   if (values.length === 0 || hasSign || values.some((value) => value < 0)) return rangeOver(named, values);
   const end = NATURAL_ENDS.find(
     (one) => values.every((value) => value <= one) && values.filter((value) => value === one).length >= AT_END_MIN,
@@ -91,6 +91,6 @@ function has(of: readonly string[], family: ReadonlySet<string>): boolean {
   return of.some((word) => family.has(word));
 }
 
-function words(text: string): ReadonlySet<string> {
+function terms(text: string): ReadonlySet<string> {
   return new Set(text.split(" "));
 }

@@ -19,7 +19,7 @@ export const SPAN_LENGTH = 9;
 
 /** Spans on their way to a TraceJoin, as words: they are looked for together, so that their cache misses overlap. */
 export class JoinBatch {
-  words = new Int32Array(64 * SPAN_LENGTH);
+  int32s = new Int32Array(64 * SPAN_LENGTH);
   count = 0;
 
   push(
@@ -34,8 +34,8 @@ export class JoinBatch {
     operation: number,
   ): void {
     const at = this.count * SPAN_LENGTH;
-    if (at === this.words.length) this.#grow();
-    const { words: slots } = this;
+    if (at === this.int32s.length) this.#grow();
+    const { int32s: slots } = this;
     this.count++;
     slots[at + KEY_HIGH] = high;
     slots[at + KEY_LOW] = low;
@@ -49,8 +49,8 @@ export class JoinBatch {
   }
 
   #grow(): void {
-    const larger = new Int32Array(2 * this.words.length);
-    larger.set(this.words);
-    this.words = larger;
+    const larger = new Int32Array(2 * this.int32s.length);
+    larger.set(this.int32s);
+    this.int32s = larger;
   }
 }

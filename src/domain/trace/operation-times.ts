@@ -15,7 +15,7 @@ const FREE = -1;
 const SERVICE = 0;
 const HASH = 1;
 const NUMBER = 2;
-const INDEX_WORDS = 3;
+const ENTRY_SLOTS = 3;
 const SPREADING = 0x9e3779b1;
 /** Numbers of a minute: its own, then its sum. */
 const MINUTE_NUMBERS = 1 + TIME_SUM_NUMBERS;
@@ -119,11 +119,11 @@ export class OperationTimes {
   }
 
   #index(service: number, hash: number): number {
-    return ((Math.imul(hash ^ Math.imul(service, SPREADING), SPREADING) >>> 8) & this.#mask) * INDEX_WORDS;
+    return ((Math.imul(hash ^ Math.imul(service, SPREADING), SPREADING) >>> 8) & this.#mask) * ENTRY_SLOTS;
   }
 
   #next(at: number): number {
-    return at + INDEX_WORDS < this.#slots.length ? at + INDEX_WORDS : 0;
+    return at + ENTRY_SLOTS < this.#slots.length ? at + ENTRY_SLOTS : 0;
   }
 
   #enter(number: number): void {
@@ -143,7 +143,7 @@ export class OperationTimes {
 }
 
 function emptyTable(places: number): Int32Array {
-  return new Int32Array(places * INDEX_WORDS).fill(FREE);
+  return new Int32Array(places * ENTRY_SLOTS).fill(FREE);
 }
 
 function sumsOf({ minutes }: Operation, { onset, until, past }: OperationMinutes): Float64Array {

@@ -37,8 +37,8 @@ export interface SpanBlockOptions {
 }
 
 /** Attributes of spans as words: the number of a text, or `none` with address and bytes behind it. The same number is always the same text, also the name's. */
-export interface AttributeWords {
-  readonly words: Uint32Array;
+export interface AttributeSlots {
+  readonly uint32s: Uint32Array;
   readonly none: number;
   /** Memory that addresses count in. */
   readonly memory: Uint8Array;
@@ -125,9 +125,9 @@ export class SpanBlockWriter {
   }
 
   /** The attributes of the span that was added last: `count` of them, whose words begin at `from`. */
-  addAttributes(attributes: AttributeWords, from: number, count: number): void {
+  addAttributes(attributes: AttributeSlots, from: number, count: number): void {
     const writer = this.#writer;
-    const { words: slots, none } = attributes;
+    const { uint32s: slots, none } = attributes;
     writer.varint(count + 1);
     let at = from;
     for (let i = 0; i < count; i++) {

@@ -1,7 +1,7 @@
 // The 64-bit key of a span: a hash of tenant, trace id and span id, as two 32-bit halves. Ids come from outside; two spans of one tenant with the same key
 // are taken for one. At 10,000,000 spans held at a time that happens by chance once in 370,000 times; who chooses ids harms only his own tenant.
 
-const WORDS = 6;
+const KEY_LENGTH = 6;
 const TRACE_LENGTH = 4;
 const DIGITS_PER_WORD = 8;
 const MULTIPLIER_HIGH = 0x85ebca6b;
@@ -28,7 +28,7 @@ function finish(hash: number): number {
 
 /** Reads ids and hashes them; one is kept and used again. */
 export class SpanKey {
-  readonly #slots = new Uint32Array(WORDS);
+  readonly #slots = new Uint32Array(KEY_LENGTH);
   #traceHigh = 0;
   #traceLow = 0;
   high = 0;
@@ -55,7 +55,7 @@ export class SpanKey {
 
   /** Takes the id of a span of that trace, 16 hex digits, not all 0, and sets `high` and `low`; false for anything else. */
   takeSpan(spanId: string): boolean {
-    if (!this.#read(spanId, TRACE_LENGTH, WORDS)) return false;
+    if (!this.#read(spanId, TRACE_LENGTH, KEY_LENGTH)) return false;
     const [first, second] = [this.#slots[TRACE_LENGTH]!, this.#slots[TRACE_LENGTH + 1]!];
     this.high = finish(mix(mix(this.#traceHigh, first, MULTIPLIER_HIGH), second, MULTIPLIER_HIGH));
     this.low = finish(mix(mix(this.#traceLow, first, MULTIPLIER_LOW), second, MULTIPLIER_LOW));

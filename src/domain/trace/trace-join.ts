@@ -125,7 +125,7 @@ export class TraceJoin {
   }
 
   /** Takes the spans of a batch, in their order. */
-  addBatch({ words: slots, count }: JoinBatch, arrivalSeconds: number): void {
+  addBatch({ int32s: slots, count }: JoinBatch, arrivalSeconds: number): void {
     this.reportSelfTimes(arrivalSeconds);
     this.#touch(slots, count);
     for (let i = 0; i < count; i++) this.#add(slots, i * SPAN_LENGTH, arrivalSeconds);
@@ -164,7 +164,7 @@ export class TraceJoin {
   #single({ service, flags, high, low, parentHigh, parentLow, minute, microseconds, operation }: JoinSpan): Int32Array {
     this.#one.count = 0;
     this.#one.push(service, flags, high, low, parentHigh, parentLow, minute, microseconds, operation);
-    return this.#one.words;
+    return this.#one.int32s;
   }
 
   /** Loads what a batch will look at: loads that do not hang on each other take the time of one. */

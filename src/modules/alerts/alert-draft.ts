@@ -5,7 +5,7 @@ import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import type { StreamEvents } from "../../core/protocol/query.ts";
 import { type Alert, isFiring, restated } from "../../domain/alerting/paging/alert.ts";
 import { findingOf, isFarWorseThanNotified, mayChangeDecision } from "../../domain/alerting/paging/anomaly-finding.ts";
-import { endWords } from "../../domain/alerting/paging/end-words.ts";
+import { endText } from "../../domain/alerting/paging/end-text.ts";
 import type { Finding } from "../../domain/alerting/paging/finding.ts";
 import { askAlert } from "../../domain/alerting/paging/held-alert.ts";
 import { type JoinedInstances, withInstances } from "../../domain/alerting/paging/instance-update.ts";
@@ -138,7 +138,7 @@ export class AlertDraft {
     const change = after.history.at(-1);
     const of = { atMs: this.#nowMs, by };
     if (change?.kind !== "member_ended" || change === before.history.at(-1)) {
-      const end = endWords({ reason: reason ?? "ended", person: by, ...(level !== undefined && { level }) }, after.peak);
+      const end = endText({ reason: reason ?? "ended", person: by, ...(level !== undefined && { level }) }, after.peak);
       this.note(after, { ...of, kind: "member_ended", text: `${metricName} of ${serviceId} ${end}; ${after.open} more open in the alert` });
     }
     if (note != null && note !== "") this.note(after, { ...of, kind: "comment", text: note });

@@ -28,7 +28,7 @@ export interface DetectionOptions {
 export interface QueryOptions extends DetectionOptions {
   readonly version: string;
   /** Whether a language model words summaries. */
-  readonly wordsSummaries?: boolean;
+  readonly phrasesSummaries?: boolean;
   /** Whether INGEST_AUTH asks senders for a credential. */
   readonly requiresSenders?: boolean;
   /** RUNBOOK_FOUR_EYES; true where it is not given. */

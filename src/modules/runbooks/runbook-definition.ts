@@ -18,7 +18,7 @@ type RunbookFields = Omit<Runbook, "id" | "tenant" | "revision" | "createdAtMs" 
 export const HTTP_STEP = { method: "POST", headers: {}, timeout_seconds: RUNBOOK_TIMEOUT_SECONDS_DEFAULT, idempotent: false } as const;
 /** A placeholder where a URL is looked at, and words that stand for it. */
 const PLACEHOLDER = /\{\{[^}]*\}\}/g;
-const WORDS = ["x", "y.z"] as const;
+const STAND_INS = ["x", "y.z"] as const;
 
 /** The fields, with what `before` hides where `***` stands for it. To be called once `runbookProblem` has none. */
 export function fieldsOf(body: RunbookBody, before: Runbook | undefined): RunbookFields {
@@ -158,13 +158,13 @@ async function urlProblem({ forbiddenTarget }: RunbooksContext, { url }: StepBod
   if (stepOrigin(url) === "" || /^[a-z]+:\/\/[^/?#]*@/i.test(url)) {
     return refused("invalid_field", "a URL begins with its protocol and host, without placeholders or a user in them", field);
   }
-  const problem = await forbiddenTarget(url.replace(PLACEHOLDER, WORDS[0]));
+  const problem = await forbiddenTarget(url.replace(PLACEHOLDER, STAND_INS[0]));
   return problem === null ? undefined : refused("invalid_field", `the URL may not be asked for: ${problem}`, field);
 }
 
 /** Origin of a step's URL; empty where it has none that is the same whatever its placeholders stand for. */
 function stepOrigin(url: string): string {
-  const [one, other] = WORDS.map((word) => url.replace(PLACEHOLDER, word));
+  const [one, other] = STAND_INS.map((word) => url.replace(PLACEHOLDER, word));
   if (one === undefined || other === undefined || !URL.canParse(one) || !URL.canParse(other)) return "";
   const { origin, username, password } = new URL(one);
   return origin === new URL(other).origin && origin !== "null" && username === "" && password === "" ? origin : "";

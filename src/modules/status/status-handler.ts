@@ -39,7 +39,7 @@ export async function status(context: StatusContext, { principal, shares }: Quer
     ingest_auth: options.requiresSenders === true ? "required" : "optional",
     components: {
       ...shared.components,
-      llm: options.wordsSummaries === true ? "ok" : "disabled",
+      llm: options.phrasesSummaries === true ? "ok" : "disabled",
       notifier: notifier.state,
       drill: drill.state,
     },

@@ -39,8 +39,8 @@ function Palette() {
       control.abort();
     };
   }, [text]);
-  const words = text.trim().toLowerCase();
-  const pages = PAGES.filter(({ group, title }) => group !== undefined && title.toLowerCase().includes(words)).map(
+  const typed = text.trim().toLowerCase();
+  const pages = PAGES.filter(({ group, title }) => group !== undefined && title.toLowerCase().includes(typed)).map(
     ({ path, title, icon, group }) => ({
       label: title,
       hint: group ?? "",
@@ -48,7 +48,7 @@ function Palette() {
       href: link([path]),
     }),
   );
-  const hits = [...pages.slice(0, words === "" ? HITS_MAX : 5), ...found].slice(0, HITS_MAX);
+  const hits = [...pages.slice(0, typed === "" ? HITS_MAX : 5), ...found].slice(0, HITS_MAX);
   const chosen = Math.min(at, hits.length - 1);
   const close = () => {
     isPaletteOpen.value = false;

@@ -28,7 +28,7 @@ export function ChannelBanner({ status }: { status: Status | undefined }) {
 }
 
 const TONES = { ok: "good", failing: "high", untried: "", nowhere: "medium" } as const;
-const WORDS = { ok: "works", failing: "fails", untried: "not tried yet", nowhere: "not configured" } as const;
+const STATE_TEXTS = { ok: "works", failing: "fails", untried: "not tried yet", nowhere: "not configured" } as const;
 type Channel = ChannelList["channels"][number];
 
 /** All that rules name or that are configured, each with its last success and a test. */
@@ -57,7 +57,7 @@ export function Channels() {
 function columnsWith(onTested: (tested: ChannelTest) => void) {
   return [
     { head: "Channel", show: ({ channel }: Channel) => <Name text={channel} /> },
-    { head: "State", isTight: true, show: ({ state }: Channel) => <Tag tone={TONES[state]}>{WORDS[state]}</Tag> },
+    { head: "State", isTight: true, show: ({ state }: Channel) => <Tag tone={TONES[state]}>{STATE_TEXTS[state]}</Tag> },
     { head: "Last success", isTight: true, show: ({ last_success_at }: Channel) => <When at={last_success_at} /> },
     { head: "Error", show: ({ error }: Channel) => <span class="soft">{error ?? ""}</span> },
     { head: "", show: ({ channel }: Channel) => <ChannelTestButton of={{ channel }} onTested={onTested} /> },

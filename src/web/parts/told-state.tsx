@@ -4,7 +4,7 @@ import type { Alert } from "../view/shapes.ts";
 
 type Notification = Alert["notification"];
 
-const STATES: Readonly<Record<Notification["state"], readonly [icon: IconName, words: string, tone: string]>> = {
+const STATES: Readonly<Record<Notification["state"], readonly [icon: IconName, text: string, tone: string]>> = {
   told: ["check", "notified", "good"],
   to_be_told: ["history", "to be notified", "accent"],
   not_told: ["mute", "nobody notified", ""],
@@ -12,10 +12,10 @@ const STATES: Readonly<Record<Notification["state"], readonly [icon: IconName, w
 
 /** The state alone. */
 export function NotificationTag({ of: { state } }: { of: Notification }) {
-  const [icon, words, tone] = STATES[state];
+  const [icon, text, tone] = STATES[state];
   return (
     <span class={`tag ${tone}`}>
-      <Icon name={icon} size={12} /> {words}
+      <Icon name={icon} size={12} /> {text}
     </span>
   );
 }

@@ -2,7 +2,7 @@
 import { departureText, numberText, zText } from "./number-text.ts";
 import type { Verdict } from "./shapes.ts";
 
-const GATE_WORDS: Readonly<Record<string, string>> = {
+const GATE_TEXTS: Readonly<Record<string, string>> = {
   threshold: "far enough from its usual values",
   minimum_samples: "enough samples to compare with",
   not_persistent: "it lasted for one sample only",
@@ -42,10 +42,10 @@ const GATE_WORDS: Readonly<Record<string, string>> = {
 
 /** Question of a gate, in words. */
 export function gateText(name: string): string {
-  return GATE_WORDS[name] ?? name.replaceAll("_", " ");
+  return GATE_TEXTS[name] ?? name.replaceAll("_", " ");
 }
 
-const HELD_WORDS: Readonly<Record<string, string>> = {
+const SUPPRESSION_TEXTS: Readonly<Record<string, string>> = {
   threshold: "it was not far enough from its usual values",
   not_persistent: "it lasted for one sample only",
   persistence: "it has not lasted long enough",
@@ -77,7 +77,7 @@ const HELD_WORDS: Readonly<Record<string, string>> = {
 
 /** Why a gate held something back, in words. */
 export function heldText(gate: string): string {
-  return HELD_WORDS[gate] ?? gate.replaceAll("_", " ");
+  return SUPPRESSION_TEXTS[gate] ?? gate.replaceAll("_", " ");
 }
 
 const DETECTORS: Readonly<Record<string, string>> = {

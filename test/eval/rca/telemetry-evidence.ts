@@ -81,7 +81,7 @@ function lineEvidence(lines: readonly Line[], windows: EvidenceWindows): LineEvi
   for (const { atMs, serviceId, template, severity } of lines) {
     const window = windows.of(atMs);
     if (window === undefined) continue;
-    const text = template.words.join(" ");
+    const text = template.tokens.join(" ");
     const key = `${serviceId} ${severity} ${text}`;
     const line = found.get(key) ?? { serviceId, template: text, severity, past: new Uint32Array(windows.past), now: 0 };
     found.set(key, line);

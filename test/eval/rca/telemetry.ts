@@ -50,7 +50,7 @@ export function readLines(file: string): Line[] {
       const [time = "", serviceId = "", , text = ""] = cellsOf(line, 3);
       let tree = trees.get(serviceId);
       if (tree === undefined) {
-        tree = new TemplateTree((words) => ({ words }));
+        tree = new TemplateTree((tokens) => ({ tokens }));
         trees.set(serviceId, tree);
       }
       const atMs = Number(time);

@@ -11,9 +11,9 @@ import { UsageError } from "../../../src/server/exit-code.ts";
 
 const COLUMNS = 100;
 
-function helpText(...words: string[]): string {
-  const text = helpFor(words);
-  if (text === undefined) throw new Error(`no help for ${words.join(" ")}`);
+function helpText(...argv: string[]): string {
+  const text = helpFor(argv);
+  if (text === undefined) throw new Error(`no help for ${argv.join(" ")}`);
   return text;
 }
 
@@ -71,7 +71,7 @@ describe("a command line", () => {
     expect(without).toEqual(["serve", "completion", "man"]);
   });
 
-  const refused: Array<[words: string[], message: string]> = [
+  const refused: Array<[argv: string[], message: string]> = [
     [["sevre"], 'unknown command "sevre"; did you mean vedette serve? (vedette --help lists them)'],
     [["--prot", "1"], "vedette serve has no option --prot (vedette serve --help lists them)"],
     [
@@ -87,16 +87,16 @@ describe("a command line", () => {
     [["silence", "remove"], 'vedette silence has no "remove"; it has add, list, end'],
     [["status", "--config"], "--config needs a FILE"],
   ];
-  it.each(refused)("%j is refused in one line that says what was meant", (words, message) => {
-    expect(() => readCommandLine(words)).toThrow(new UsageError(message));
+  it.each(refused)("%j is refused in one line that says what was meant", (argv, message) => {
+    expect(() => readCommandLine(argv)).toThrow(new UsageError(message));
   });
 });
 
 describe("completion", () => {
   /** What bash offers at the end of a line. */
   function offered(line: string): string[] {
-    const words = line.split(" ");
-    const script = `${completionScript("bash")}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _vedette; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const argv = line.split(" ");
+    const script = `${completionScript("bash")}\nCOMP_WORDS=(${argv.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${argv.length - 1}; _vedette; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const text = execFileSync("bash", ["--norc", "-c", script], { encoding: "utf8" });
     return text.split("\n").filter((word) => word !== "");
   }

@@ -55,7 +55,7 @@ export class ColdStreams {
   /** Enters a stream that `find` does not know, and returns its number. */
   add({ hash, partition, serial, lastTimeMs }: ColdStream): number {
     const id = this.#take();
-    const slots = wordsOf(hash);
+    const slots = hashUint32s(hash);
     this.#hashes.set(slots, HASH_LENGTH * id);
     this.#partitions[id] = partition;
     this.#serials[id] = serial;
@@ -72,7 +72,7 @@ export class ColdStreams {
   /** Number of the stream that is not in memory, or -1. */
   find(hash: Uint8Array): number {
     if (this.size === 0) return -1;
-    const slots = wordsOf(hash);
+    const slots = hashUint32s(hash);
     const mask = this.#table.length - 1;
     for (let at = (slots[0] as number) & mask; ; at = (at + 1) & mask) {
       const id = (this.#table[at] as number) - 1;
@@ -212,6 +212,6 @@ export class ColdStreams {
   }
 }
 
-function wordsOf(hash: Uint8Array): Uint32Array {
+function hashUint32s(hash: Uint8Array): Uint32Array {
   return new Uint32Array(hash.slice().buffer);
 }

@@ -28,7 +28,7 @@ export interface StreamEvictionDependencies {
   /** Told of slots whose streams leave, before others take them. */
   readonly removing: (slots: readonly number[]) => void;
   readonly counters: EngineCounters;
-  readonly processWords: ProcessSlots;
+  readonly processSlots: ProcessSlots;
   readonly wallMs: () => number;
 }
 
@@ -77,7 +77,7 @@ export class StreamEviction {
   forgotten({ cold: ids }: Partition): number[] {
     const { cold, wallMs } = this.#dependencies;
     const beforeMs = wallMs() - this.#options.retentionMs;
-    return Array.from(ids.words).filter((id) => cold.state(id) === COLD && cold.lastTimeMs(id) < beforeMs && !cold.hasRef(id));
+    return Array.from(ids.uint32s).filter((id) => cold.state(id) === COLD && cold.lastTimeMs(id) < beforeMs && !cold.hasRef(id));
   }
 
   #isIdle(slot: number): boolean {
@@ -96,20 +96,20 @@ export class StreamEviction {
   }
 
   #evict(partition: Partition, chosen: readonly number[]): void {
-    const { kernel, memory, cold, services, counters, processWords } = this.#dependencies;
+    const { kernel, memory, cold, services, counters, processSlots } = this.#dependencies;
     const numbers = new Map(chosen.map((slot) => [slot, this.#write(partition, slot)]));
     services.remove(chosen);
     this.#dependencies.removing(chosen);
     this.#rebind(partition, numbers);
     const left = new Uint32List();
-    for (const slot of partition.slots.words) if (!numbers.has(slot)) left.push(slot);
+    for (const slot of partition.slots.uint32s) if (!numbers.has(slot)) left.push(slot);
     partition.slots = left;
     this.#looked -= chosen.length;
     this.#evicted += chosen.length;
     const edits = memory.load(CONTROL_TABLE_EDITS);
     memory.store(CONTROL_TABLE_EDITS, edits + 1);
     for (const slot of chosen) {
-      processWords.addTenantStreams(kernel.records.tenant(slot), -1);
+      processSlots.addTenantStreams(kernel.records.tenant(slot), -1);
       kernel.removeStream(slot);
     }
     memory.store(CONTROL_TABLE_EDITS, edits + 2);
@@ -145,6 +145,6 @@ export class StreamEviction {
       kernel.bindRef(refs.at(i), COLD_SLOTS + id);
       cold.setRef(id);
     }
-    for (const id of returned.words) if (cold.state(id) === RETURNED && numbers.has(cold.slot(id))) cold.setReplaced(id);
+    for (const id of returned.uint32s) if (cold.state(id) === RETURNED && numbers.has(cold.slot(id))) cold.setReplaced(id);
   }
 }

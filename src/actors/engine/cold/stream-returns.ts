@@ -29,7 +29,7 @@ export interface StreamReturnsDependencies {
   readonly kernel: ShardKernel;
   readonly cold: ColdStreams;
   readonly counters: EngineCounters;
-  readonly processWords: ProcessSlots;
+  readonly processSlots: ProcessSlots;
   readonly partition: (number: number) => Partition;
   readonly applyRows: (batch: Batch) => void;
   /** Starts a stream anew because its sender changed its mind about what kind it is. */
@@ -80,13 +80,13 @@ export class StreamReturns {
   /** Takes a row that the kernel has not; false when it may be applied after all, because its stream is back. */
   park(pointer: number, { baseMs, arrivalMs }: Pick<Batch, "baseMs" | "arrivalMs">): boolean {
     const { memory, kernel } = this.#dependencies;
-    const ref = memory.words[(pointer + ROW_REF) >>> 2] as number;
+    const ref = memory.uint32s[(pointer + ROW_REF) >>> 2] as number;
     const target = this.#target(ref, kernel.slotOfRef(ref));
     const number = this.#partitionOf(target);
     if (target < COLD_SLOTS && !this.isHeld(number)) return false;
     const word = (pointer + ROW_VALUE) >>> 2;
-    const offset = memory.words[(pointer + ROW_OFFSET) >>> 2] as number;
-    this.#queue(number).push(ref, offset, memory.words[word] as number, memory.words[word + 1] as number, baseMs, arrivalMs);
+    const offset = memory.uint32s[(pointer + ROW_OFFSET) >>> 2] as number;
+    this.#queue(number).push(ref, offset, memory.uint32s[word] as number, memory.uint32s[word + 1] as number, baseMs, arrivalMs);
     this.#count(1);
     if (target >= COLD_SLOTS) this.want(target - COLD_SLOTS);
     return true;
@@ -129,14 +129,14 @@ export class StreamReturns {
   }
 
   #restore(id: number, partition: number, entry: ReturnType<typeof readColdEntries> extends Generator<infer E> ? E : never): void {
-    const { cold, kernel, createStream, counters, processWords } = this.#dependencies;
+    const { cold, kernel, createStream, counters, processSlots } = this.#dependencies;
     const slot = createStream({ hash: entry.hash, identity: entry.identity, partition });
     if (slot < 0) {
       cold.setWanted(id, false);
       return;
     }
     if (!kernel.unpack(slot, entry.snapshot)) throw new Error("the store holds a stream that this build cannot read");
-    if (!cold.isCounted(id)) processWords.addTenantStreams(kernel.records.tenant(slot), 1);
+    if (!cold.isCounted(id)) processSlots.addTenantStreams(kernel.records.tenant(slot), 1);
     cold.setReturned(id, slot);
     this.#dependencies.partition(partition).returned.push(id);
     counters.add("streamsReturned", 1);
@@ -211,7 +211,7 @@ export class StreamReturns {
     let rows = 0;
     while (!queue.isEmpty && !queue.isKind && rows < BATCH_ROWS && queue.baseMs === baseMs && queue.arrivalMs === arrivalMs) {
       if (this.#target(queue.target, kernel.slotOfRef(queue.target)) >= COLD_SLOTS) break;
-      queue.copyTo(memory.words, (PARKED_ROWS + rows * ROW_BYTES) >>> 2);
+      queue.copyTo(memory.uint32s, (PARKED_ROWS + rows * ROW_BYTES) >>> 2);
       queue.skip();
       rows++;
     }

@@ -40,7 +40,7 @@ export interface BodyDecoderOptions {
 export interface BodyDecoderDependencies {
   readonly memory: EngineMemory;
   readonly memories: readonly EngineMemory[];
-  readonly processWords: ProcessSlots;
+  readonly processSlots: ProcessSlots;
   readonly kernel: IngestExports;
   readonly counters: EngineCounters;
   readonly metadata: MetadataBook;
@@ -68,7 +68,7 @@ export interface BodyDecoders {
 
 /** Makes the decoders. */
 export function makeBodyDecoders(options: BodyDecoderOptions, dependencies: BodyDecoderDependencies): BodyDecoders {
-  const { processWords, tenantIndex, wallMs } = dependencies;
+  const { processSlots, tenantIndex, wallMs } = dependencies;
   const { normalizeTemporality: convertsCounters = true, fieldExclusions = "", prefixesServices = false } = options;
   const replicaLabels = withReplicaLabels(options.replicaLabels ?? "");
   const definer = new StreamDefiner({ ...options, convertsCounters }, dependencies);
@@ -79,7 +79,7 @@ export function makeBodyDecoders(options: BodyDecoderOptions, dependencies: Body
   const makeJson = () => new JsonDecoder({ ...decoder, logs });
   const descriptions = new MetricDescriptions(dependencies.metadata, dependencies.counters);
   const intake = new MetadataIntake({ ...decoder, descriptions });
-  const sources = new ReplicaSources(processWords.replicas);
+  const sources = new ReplicaSources(processSlots.replicas);
   const distributions = new DistributionSink(definer);
   const takeDistribution: DistributionTaker = (tenant, point, unit) => {
     const problem = distributions.add(unit, { tenant: tenantIndex(tenant), tenantName: tenant, wallMs: wallMs() }, point);

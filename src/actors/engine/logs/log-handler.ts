@@ -80,11 +80,11 @@ export class LogHandler implements MessageHandler {
     const from = Math.max(minutes.from, fold.countedSince);
     if (minutes.onset - from < minutes.least) return [];
     const past = (counts: MinuteCounts) => Array.from({ length: minutes.onset - from }, (_, i) => counts.of(from + i));
-    return [...fold.templates].flatMap(({ words, highest, minutes: counts }) => {
+    return [...fold.templates].flatMap(({ tokens, highest, minutes: counts }) => {
       if (counts?.hasSince(from) !== true) return [];
       let now = 0;
       for (let minute = minutes.onset; minute <= minutes.until; minute++) now += counts.of(minute);
-      return [{ serviceId: name.serviceId, template: words.join(" "), severity: highest, past: past(counts), now }];
+      return [{ serviceId: name.serviceId, template: tokens.join(" "), severity: highest, past: past(counts), now }];
     });
   }
 
@@ -146,9 +146,9 @@ class LogKind implements FoldKind<Fold, Cell, Series> {
   }
 
   /** {severity's name, or for a template "" and its words, text; total varint; last window varint; label text} */
-  writeEntry(writer: ByteSink, { name, words, total, lastWindow, label }: Series): void {
+  writeEntry(writer: ByteSink, { name, tokens, total, lastWindow, label }: Series): void {
     writer.text(name);
-    if (name === "") writer.text(words.join(" "));
+    if (name === "") writer.text(tokens.join(" "));
     writer.varint(total);
     writer.varint(lastWindow);
     writer.text(label ?? "");
@@ -167,9 +167,9 @@ class LogKind implements FoldKind<Fold, Cell, Series> {
   }
 
   /** {severity's name, or for a template "" and its words, text; count varint} */
-  writeCell(writer: ByteSink, { series: { name, words }, count }: Cell): void {
+  writeCell(writer: ByteSink, { series: { name, tokens }, count }: Cell): void {
     writer.text(name);
-    if (name === "") writer.text(words.join(" "));
+    if (name === "") writer.text(tokens.join(" "));
     writer.varint(count);
   }
 
@@ -194,6 +194,6 @@ function severityNamed(fold: Fold, name: string): Series {
 }
 
 function templateNamed(fold: Fold, text: string): Series | undefined {
-  for (const template of fold.templates) if (template.words.join(" ") === text) return template;
+  for (const template of fold.templates) if (template.tokens.join(" ") === text) return template;
   return undefined;
 }

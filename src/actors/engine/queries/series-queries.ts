@@ -129,7 +129,7 @@ export class SeriesQueries {
     const partitions =
       serviceId === null ? Array.from({ length: PARTITIONS }, (_, partition) => partition) : [partitionOf(tenant, serviceId)];
     return partitions
-      .flatMap((number) => Array.from(streams.partition(number).returned.words))
+      .flatMap((number) => Array.from(streams.partition(number).returned.uint32s))
       .filter((id) => cold.state(id) === RETURNED)
       .map((id) => this.#shard.nameOf(cold.slot(id)))
       .filter((name) => name.tenant === tenant && !isQueryOnly(name) && (serviceId === null || name.serviceId === serviceId))

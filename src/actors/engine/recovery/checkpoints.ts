@@ -378,10 +378,10 @@ export class Checkpoints {
     const forgotten = eviction.forgotten(partition);
     counters.add("streamsForgotten", forgotten.length);
     draft.returned = partition.returned.length;
-    draft.gone = [...partition.returned.words, ...forgotten];
+    draft.gone = [...partition.returned.uint32s, ...forgotten];
     const gone = new Set(draft.gone);
     const retained = new Uint32List();
-    for (const id of partition.cold.words) if (!gone.has(id)) retained.push(id);
+    for (const id of partition.cold.uint32s) if (!gone.has(id)) retained.push(id);
     partition.cold = retained;
     for (const id of forgotten) {
       shard.changes.forgotten(cold.hash(id));
@@ -423,7 +423,7 @@ export class Checkpoints {
     const header = { partition: number, epoch, vector, nextBlock, generation, parts, streams, nextSerial, coldBytes: changes.length };
     outbox.send(FRAME_CHECKPOINT, joinCheckpoint(header, last, changes));
     const returned = new Uint32List();
-    for (const id of partition.returned.words.subarray(draft.returned)) returned.push(id);
+    for (const id of partition.returned.uint32s.subarray(draft.returned)) returned.push(id);
     partition.returned = returned;
     for (const id of draft.gone) shard.cold.remove(id);
     this.#covered.set(number, { vector, parts, nextBlock, handledSum: this.#writer.handledSum });
@@ -441,7 +441,7 @@ export class Checkpoints {
   /** Serials of the streams that the store is to drop, and the entries of those that have left. */
   #coldChanges({ partition, gone, returned }: Draft): Uint8Array {
     const { eviction, shard } = this.#dependencies;
-    const serials = [...gone, ...partition.returned.words.subarray(returned)].map((id) => shard.cold.serial(id));
+    const serials = [...gone, ...partition.returned.uint32s.subarray(returned)].map((id) => shard.cold.serial(id));
     const { entries } = eviction;
     if (serials.length + entries.length === 0) return entries;
     const changes = new Uint8Array(4 + 4 * serials.length + entries.length);

@@ -88,7 +88,7 @@ export class LogOmissions {
     if (slot === undefined) return;
     const { tenant, environment, serviceId, metricName, attributes } = shard.nameOf(slot);
     const { baseMs } = block.header;
-    const timeMs = baseMs + (memory.words[(row + ROW_OFFSET) >>> 2] as number);
+    const timeMs = baseMs + (memory.uint32s[(row + ROW_OFFSET) >>> 2] as number);
     const letter: DeadLetterEnvelope = {
       tenant,
       id: hash128(`${placeOf(block)} ${item}`),

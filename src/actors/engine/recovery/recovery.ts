@@ -88,7 +88,7 @@ export interface RecoveryDependencies {
   readonly kernel: ShardKernel;
   readonly ingest: IngestExports;
   readonly outbox: Outbox;
-  readonly processWords: ProcessSlots;
+  readonly processSlots: ProcessSlots;
   readonly tenantIndex: (name: string) => number;
   readonly askForPart: (wanted: StatePartWanted) => void;
   /** Takes the first scope of a metric, JSON MetricScopeEnvelope. */
@@ -163,10 +163,10 @@ export class Recovery {
   constructor(options: RecoveryOptions, dependencies: RecoveryDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
-    const { memory, kernel, ingest, shard, processWords } = dependencies;
+    const { memory, kernel, ingest, shard, processSlots } = dependencies;
     this.#omissions = new LogOmissions(options.leaveOut ?? [], dependencies);
     const looksCovered = (partition: number) => this.#block !== undefined && this.#lookUpCoverage(partition, this.#block);
-    this.#refs = new ReplayedRefs({ memory, kernel, ingest, processWords, cold: shard.cold, looksCovered });
+    this.#refs = new ReplayedRefs({ memory, kernel, ingest, processSlots, cold: shard.cold, looksCovered });
   }
 
   /** What of the logs was left out, besides samples, which are dead letters. */

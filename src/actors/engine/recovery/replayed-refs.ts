@@ -23,7 +23,7 @@ export interface ReplayedRefsDependencies {
   readonly kernel: ShardKernel;
   readonly ingest: Pick<IngestExports, "translateRows" | "translatedRows">;
   readonly cold: ColdStreams;
-  readonly processWords: ProcessSlots;
+  readonly processSlots: ProcessSlots;
   /** Whether the partition's checkpoint covers the block at hand. */
   readonly looksCovered: (partition: number) => boolean;
 }
@@ -58,14 +58,14 @@ export class ReplayedRefs {
   /** Leaves the ingest's table empty. */
   forget(): void {
     const from = REPLAYED_REFS >>> 2;
-    this.#dependencies.memory.words.fill(0, from, from + (this.#taughtEnd * REPLAYED_REF_BYTES) / 4);
+    this.#dependencies.memory.uint32s.fill(0, from, from + (this.#taughtEnd * REPLAYED_REF_BYTES) / 4);
     this.#taughtEnd = 0;
   }
 
   /** A ref names a stream from now on; below 0: none of this engine. */
   bind(ref: number, slot: number): void {
     this.#slots.set(ref, slot);
-    if (ref < this.#taughtEnd) this.#dependencies.memory.words.fill(0, entryWord(ref), entryWord(ref + 1));
+    if (ref < this.#taughtEnd) this.#dependencies.memory.uint32s.fill(0, entryWord(ref), entryWord(ref + 1));
   }
 
   /** Looked up once for each partition and block. */
@@ -90,7 +90,7 @@ export class ReplayedRefs {
 
   /** A row that the kernel does not know what to do with: false when it is passed over. */
   #translateOne(row: number, out: number): boolean {
-    const { words: slots } = this.#dependencies.memory;
+    const { uint32s: slots } = this.#dependencies.memory;
     const ref = slots[(row + ROW_REF) >>> 2] as number;
     const slot = this.#slotOf(ref);
     if (slot < 0) {
@@ -113,12 +113,12 @@ export class ReplayedRefs {
 
   #teach(ref: number, index: number): void {
     if (ref >= REPLAYED_REFS_MAX) return;
-    this.#dependencies.memory.words[entryWord(ref) + (REPLAYED_PLACE >>> 2)] = index;
+    this.#dependencies.memory.uint32s[entryWord(ref) + (REPLAYED_PLACE >>> 2)] = index;
     this.#taughtEnd = Math.max(this.#taughtEnd, ref + 1);
   }
 
   #teachNewRef(ref: number, newRef: number): void {
-    if (ref < REPLAYED_REFS_MAX) this.#dependencies.memory.words[entryWord(ref) + (REPLAYED_NEW_REF >>> 2)] = newRef + 1;
+    if (ref < REPLAYED_REFS_MAX) this.#dependencies.memory.uint32s[entryWord(ref) + (REPLAYED_NEW_REF >>> 2)] = newRef + 1;
   }
 
   #slotOf(ref: number): number {
@@ -133,12 +133,12 @@ export class ReplayedRefs {
   }
 
   #newRef(slot: number): number {
-    const { kernel, processWords } = this.#dependencies;
+    const { kernel, processSlots } = this.#dependencies;
     const refs = slot < COLD_SLOTS ? this.#newRefs : this.#newColdRefs;
     const key = slot % COLD_SLOTS;
     const known = refs.get(key);
     if (known >= 0) return known;
-    const ref = processWords.takeRef();
+    const ref = processSlots.takeRef();
     kernel.bindRef(ref, slot);
     refs.set(key, ref);
     return ref;

@@ -18,7 +18,7 @@ const DOUBLE = new DataView(new ArrayBuffer(8));
 export interface DerivedSeriesDependencies {
   readonly memory: EngineMemory;
   readonly kernel: ShardKernel;
-  readonly processWords: ProcessSlots;
+  readonly processSlots: ProcessSlots;
   readonly tenantIndex: (tenant: string) => number;
   readonly shard: Pick<Shard, "streams" | "applyRows">;
 }
@@ -50,14 +50,14 @@ export class DerivedSeries {
   }
 
   #open(name: StreamName, flags: number, streamsMax: number): DerivedStream | undefined {
-    const { memory, kernel, processWords, shard, tenantIndex } = this.#dependencies;
+    const { memory, kernel, processSlots, shard, tenantIndex } = this.#dependencies;
     const identity = new TextEncoder().encode(identityText(name));
     memory.bytes.set(identity, SCRATCH);
     const at = kernel.identityHash(SCRATCH, identity.byteLength);
     const hash = new Uint8Array(memory.bytes.subarray(at, at + 16));
     const tenant = tenantIndex(name.tenant);
-    if (processWords.tenantStreams(tenant) >= streamsMax && shard.streams.findAny(hash, tenant) < 0) return undefined;
-    const ref = processWords.takeRef();
+    if (processSlots.tenantStreams(tenant) >= streamsMax && shard.streams.findAny(hash, tenant) < 0) return undefined;
+    const ref = processSlots.takeRef();
     const partition = partitionOf(name.tenant, name.serviceId);
     shard.streams.takeOne({ ref, partition, flags, tenant, hash, identity });
     return { ref };

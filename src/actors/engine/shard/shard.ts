@@ -77,7 +77,7 @@ export interface ShardOptions extends DeclarationRule {
 export interface ShardDependencies {
   readonly memory: EngineMemory;
   readonly kernel: ShardKernel;
-  readonly processWords: ProcessSlots;
+  readonly processSlots: ProcessSlots;
   readonly outbox: Outbox;
   readonly counters: EngineCounters;
   readonly stages: DetectionStages;
@@ -269,7 +269,7 @@ export class Shard {
 
   nameOf(slot: number): StreamName {
     const { kernel, memory } = this.#dependencies;
-    const numbers = memory.words;
+    const numbers = memory.uint32s;
     const hash = (kernel.records.address(slot) + SR_HASH) >>> 2;
     const named = this.#named;
     if (numbers[hash] === named[0] && numbers[hash + 1] === named[1] && numbers[hash + 2] === named[2] && numbers[hash + 3] === named[3])
@@ -370,7 +370,7 @@ export class Shard {
 
   /** The unsigned 32-bit number at an address of shared memory. */
   #cell(address: number): number {
-    return this.#dependencies.memory.words[address >>> 2] as number;
+    return this.#dependencies.memory.uint32s[address >>> 2] as number;
   }
 
   /** The kernel takes such a chunk itself, except of history, which is looked at before, and where it does not fit the block. */

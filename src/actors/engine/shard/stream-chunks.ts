@@ -42,7 +42,7 @@ export class StreamChunks {
     const bytes = kernel.packChunk(slot, SCRATCH);
     if (bytes > 0) {
       const chunks = this.#chunksFor(partitionOf(slot), bytes);
-      chunks.appendRecord(memory.words, SCRATCH >>> 2, kernel.records.enterBlock(slot, chunks.block));
+      chunks.appendRecord(memory.uint32s, SCRATCH >>> 2, kernel.records.enterBlock(slot, chunks.block));
     }
     kernel.chunkTaken(slot);
   }

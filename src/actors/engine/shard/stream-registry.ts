@@ -44,7 +44,7 @@ export interface StreamRegistryOptions {
 export interface StreamRegistryDependencies {
   readonly memory: EngineMemory;
   readonly kernel: ShardKernel;
-  readonly processWords: ProcessSlots;
+  readonly processSlots: ProcessSlots;
   readonly counters: EngineCounters;
   readonly cold: ColdStreams;
   readonly services: ServiceIndex;
@@ -110,14 +110,14 @@ export class StreamRegistry {
 
   /** Takes a definition if it is this engine's. */
   takeOne(definition: Definition): void {
-    const { kernel, processWords, counters } = this.#dependencies;
+    const { kernel, processSlots, counters } = this.#dependencies;
     if (engineOf(definition.partition, this.#options.engines) !== this.#options.engine) return;
     const before = kernel.streams;
     const isCounted = (definition.flags & DEFINE_COUNTED) !== 0;
     const slot = this.#define({ ...definition, flags: definition.flags & ~DEFINE_COUNTED });
     // An ingest counts what the table did not show it; another ingest, or another spelling, may have been first.
     const isNew = kernel.streams > before || (slot >= COLD_SLOTS && isCounted && this.#countCold(slot - COLD_SLOTS));
-    if (isNew !== isCounted) processWords.addTenantStreams(definition.tenant, isNew ? 1 : -1);
+    if (isNew !== isCounted) processSlots.addTenantStreams(definition.tenant, isNew ? 1 : -1);
     if (slot >= 0) {
       kernel.bindRef(definition.ref, slot);
       this.partition(definition.partition).bind(definition.ref, slot);
@@ -137,10 +137,10 @@ export class StreamRegistry {
 
   /** A stream of a stored state. It may have come back while that was written, so that the state holds it both ways: it is in memory. */
   restore(definition: Definition): number {
-    const { cold, processWords } = this.#dependencies;
+    const { cold, processSlots } = this.#dependencies;
     const slot = this.#createAt(definition);
     if (slot < 0) return slot;
-    processWords.addTenantStreams(definition.tenant, 1);
+    processSlots.addTenantStreams(definition.tenant, 1);
     const id = cold.find(definition.hash);
     if (id >= 0) {
       cold.setReturned(id, slot);
@@ -155,10 +155,10 @@ export class StreamRegistry {
    * the one before, or -1. What it leaves is for `restore`.
    */
   restoreRun({ pointer, bytes, previous, partition, tenant, restored }: StoredRun): number {
-    const { kernel, processWords } = this.#dependencies;
+    const { kernel, processSlots } = this.#dependencies;
     const taken = kernel.restoreStreams(pointer, bytes, previous, partition, tenant);
     const streams = this.#takeBindings((_, __, slot) => restored(slot), true);
-    processWords.addTenantStreams(tenant.tenant, streams);
+    processSlots.addTenantStreams(tenant.tenant, streams);
     this.#publish();
     return taken;
   }
@@ -185,10 +185,10 @@ export class StreamRegistry {
 
   /** A stream of an earlier log: created at first sight, and counted for its tenant when it is new. -1 when there is no room, COLD_SLOTS and more when it is on its way back. */
   recover(definition: Definition): number {
-    const { kernel, processWords } = this.#dependencies;
+    const { kernel, processSlots } = this.#dependencies;
     const before = kernel.streams;
     const slot = this.#define({ ...definition, flags: definition.flags & ~DEFINE_COUNTED });
-    if (kernel.streams > before) processWords.addTenantStreams(definition.tenant, 1);
+    if (kernel.streams > before) processSlots.addTenantStreams(definition.tenant, 1);
     this.#publish();
     return slot;
   }
@@ -203,7 +203,7 @@ export class StreamRegistry {
     bound: (ref: number, slot: number) => void,
     take: (definition: Definition) => void,
   ): void {
-    const { memory, kernel, processWords } = this.#dependencies;
+    const { memory, kernel, processSlots } = this.#dependencies;
     const { engine, engines } = this.#options;
     const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
     for (let at = 0; at < payload.byteLength; ) {
@@ -212,7 +212,7 @@ export class StreamRegistry {
       const tenant = tenantNow();
       const taken = kernel.replayDefinitions(DEFINITIONS, bytes, engine, engines, tenant);
       const streams = this.#takeBindings((_, ref, slot) => bound(ref, slot));
-      processWords.addTenantStreams(tenant.tenant, streams);
+      processSlots.addTenantStreams(tenant.tenant, streams);
       at += taken;
       if (at === payload.byteLength) break;
       if (taken > 0 && definitionBytes(view, at) > bytes - taken) continue; // the area ended in the middle of it
@@ -225,7 +225,7 @@ export class StreamRegistry {
   /** Enters what the kernel did with the definitions that it took last; answers how many streams are new. */
   #takeBindings(visit: (partition: Partition, ref: number, slot: number) => void, isRestored = false): number {
     const { memory, kernel, counters } = this.#dependencies;
-    const { words: slots } = memory;
+    const { uint32s: slots } = memory;
     const end = BINDINGS + kernel.bindingsCount * BINDING_BYTES;
     let streams = 0;
     // The index has all of them before it is asked about the first.

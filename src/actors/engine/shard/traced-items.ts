@@ -14,13 +14,13 @@ export interface TracedItemsDependencies {
 
 /** Slot of a row's stream; undefined where it is not in memory. */
 export function slotOfRow({ memory, kernel }: Omit<TracedItemsDependencies, "hashOf">, pointer: number): number | undefined {
-  const slot = kernel.slotOfRef(memory.words[(pointer + ROW_REF) >>> 2] as number);
+  const slot = kernel.slotOfRef(memory.uint32s[(pointer + ROW_REF) >>> 2] as number);
   return slot >= 0 && slot < COLD_SLOTS ? slot : undefined;
 }
 
 /** Namer of what a shard works at. */
 export function tracedItems(dependencies: TracedItemsDependencies): TracedItems {
-  const { words: slots } = dependencies.memory;
+  const { uint32s: slots } = dependencies.memory;
   return {
     row: (pointer) => {
       const slot = slotOfRow(dependencies, pointer);

@@ -76,7 +76,7 @@ export class SpanRecords {
     const { endMicroseconds } = rows;
     const writer = this.#writer(endMicroseconds, resource, rows.low, unit);
     const kindAndStatus = rows.flags >>> SPAN_ROW_KIND_SHIFT;
-    writer.addNumbers(rows.rowWords, rows.idsAt, kindAndStatus, name, rows.nameText, endMicroseconds, rows.microseconds);
+    writer.addNumbers(rows.rowUint32s, rows.idsAt, kindAndStatus, name, rows.nameText, endMicroseconds, rows.microseconds);
     writer.addAttributes(rows, rows.attributesFrom, rows.attributeCount);
   }
 

@@ -23,22 +23,22 @@ import {
 import { encodeText } from "../../../domain/codec/byte-sink.ts";
 import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import { operationHash } from "../../../domain/trace/operation-hash.ts";
-import type { AttributeWords } from "../../../domain/trace/span-block-writer.ts";
+import type { AttributeSlots } from "../../../domain/trace/span-block-writer.ts";
 import { type PeerPart, peerOfParts, peerPartOf } from "../../../domain/trace/span-peer.ts";
 
 const ROW_LENGTH = SPAN_ROW_BYTES / 4;
 const ROW_DOUBLES = SPAN_ROW_BYTES / 8;
 
 /** A cursor over the rows of one step. */
-export class SpanRows implements AttributeWords {
+export class SpanRows implements AttributeSlots {
   readonly #engineMemory: EngineMemory;
   readonly #kernel: IngestExports;
   readonly #doubles: Float64Array;
   /** The rows as words, and where the row at hand begins in them. */
-  readonly rowWords: Uint32Array;
+  readonly rowUint32s: Uint32Array;
   /** The same, signed: a number that fits a small integer needs no object. */
   readonly #signed: Int32Array;
-  readonly words: Uint32Array;
+  readonly uint32s: Uint32Array;
   readonly none = NO_SPAN_TEXT;
   readonly memory: Uint8Array;
   at = 0;
@@ -57,10 +57,10 @@ export class SpanRows implements AttributeWords {
     this.#engineMemory = memory;
     this.#kernel = kernel;
     this.memory = memory.bytes;
-    this.rowWords = memory.words.subarray(SPAN_ROWS / 4, SPAN_ROWS / 4 + SPAN_ROWS_MAX * ROW_LENGTH);
-    this.#signed = new Int32Array(this.rowWords.buffer, this.rowWords.byteOffset, this.rowWords.length);
+    this.rowUint32s = memory.uint32s.subarray(SPAN_ROWS / 4, SPAN_ROWS / 4 + SPAN_ROWS_MAX * ROW_LENGTH);
+    this.#signed = new Int32Array(this.rowUint32s.buffer, this.rowUint32s.byteOffset, this.rowUint32s.length);
     this.#doubles = memory.doubles.subarray(SPAN_ROWS / 8, SPAN_ROWS / 8 + SPAN_ROWS_MAX * ROW_DOUBLES);
-    this.words = memory.words.subarray(SPAN_ATTRIBUTES / 4, (SPAN_ATTRIBUTES + SPAN_ATTRIBUTES_BYTES) / 4);
+    this.uint32s = memory.uint32s.subarray(SPAN_ATTRIBUTES / 4, (SPAN_ATTRIBUTES + SPAN_ATTRIBUTES_BYTES) / 4);
   }
 
   /** A body was begun: no row is at hand. */
@@ -103,7 +103,7 @@ export class SpanRows implements AttributeWords {
 
   /** A word of the row at hand, SPAN_ROW_*. */
   word(offset: number): number {
-    return this.rowWords[this.at + (offset >> 2)]!;
+    return this.rowUint32s[this.at + (offset >> 2)]!;
   }
 
   get flags(): number {
@@ -175,8 +175,8 @@ export class SpanRows implements AttributeWords {
     const parts: PeerPart[] = [];
     let at = this.attributesFrom;
     for (let i = 0; i < this.attributeCount; i++) {
-      const number = this.words[at++]!;
-      const part = number === NO_SPAN_TEXT ? this.#partAt(this.words[at]!, this.words[at + 1]!) : this.#partOf(number);
+      const number = this.uint32s[at++]!;
+      const part = number === NO_SPAN_TEXT ? this.#partAt(this.uint32s[at]!, this.uint32s[at + 1]!) : this.#partOf(number);
       if (number === NO_SPAN_TEXT) at += 2;
       if (part !== null) parts.push(part);
     }

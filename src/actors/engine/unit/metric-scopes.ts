@@ -17,7 +17,7 @@ import type { WorkUnit } from "./work-unit.ts";
 export interface MetricScopesDependencies {
   readonly memory: EngineMemory;
   readonly kernel: IngestExports;
-  readonly processWords: Pick<ProcessSlots, "scopes">;
+  readonly processSlots: Pick<ProcessSlots, "scopes">;
   /** Who holds how many metrics with a first scope. */
   readonly shares: ShareLedger;
   readonly tenantName: (index: number) => string;
@@ -48,8 +48,8 @@ export class MetricScopes {
 
   /** Takes what is stored or in the log. */
   restore({ tenant, metric, scope }: MetricScopeEnvelope): void {
-    const { processWords, shares, tenantIndex } = this.#dependencies;
-    const { scopes } = processWords;
+    const { processSlots, shares, tenantIndex } = this.#dependencies;
+    const { scopes } = processSlots;
     const key = BigInt(metric);
     if (scopes.add(key)) {
       scopes.places.restore(Number.POSITIVE_INFINITY);
@@ -86,7 +86,7 @@ export class MetricScopes {
 
   /** Notes that what the unit had is in the log. */
   saved(): void {
-    for (const index of this.#unsaved) this.#dependencies.processWords.scopes.markStored(index);
+    for (const index of this.#unsaved) this.#dependencies.processSlots.scopes.markStored(index);
     this.#unsaved.clear();
   }
 
@@ -104,8 +104,8 @@ export class MetricScopes {
 
   /** Where there is no room to remember the first one, each carries its name that has one. */
   #find({ tenant, serviceId, environment, metricName, name }: OwnedScope, unit: WorkUnit): boolean {
-    const { processWords, tenantName } = this.#dependencies;
-    const { scopes } = processWords;
+    const { processSlots, tenantName } = this.#dependencies;
+    const { scopes } = processSlots;
     const owner = tenantName(tenant);
     const key =
       BigInt.asIntN(64, BigInt(`0x${this.#hash(JSON.stringify(namesOfMetric(owner, serviceId, environment, metricName))).slice(0, 16)}`)) |
@@ -122,8 +122,8 @@ export class MetricScopes {
   }
 
   #index(key: bigint, tenant: number): number {
-    const { processWords, shares, tenants, tenantName } = this.#dependencies;
-    const { scopes } = processWords;
+    const { processSlots, shares, tenants, tenantName } = this.#dependencies;
+    const { scopes } = processSlots;
     const known = scopes.find(key);
     if (known !== NO_SCOPE_INDEX) return known;
     if (!scopes.places.take(tenant, shares.most, tenants())) {

@@ -34,7 +34,7 @@ export interface StreamDefinerOptions {
 
 export interface StreamDefinerDependencies {
   readonly memory: EngineMemory;
-  readonly processWords: ProcessSlots;
+  readonly processSlots: ProcessSlots;
   readonly kernel: IngestExports;
   /** Memories of all engines: the shard that a stream belongs to is asked whether it holds it. */
   readonly memories: readonly EngineMemory[];
@@ -83,14 +83,14 @@ export class StreamDefiner {
 
   /** After STATUS_ALLOWANCE_SPENT: gives the kernel refs and new streams; false when the tenant is so near its limit that each is to be asked for. */
   allowSeries(): boolean {
-    const { processWords, kernel } = this.#dependencies;
+    const { processSlots, kernel } = this.#dependencies;
     const { seriesLimit, engines } = this.#options;
     if (kernel.defineRefsLeft() === 0) {
-      kernel.defineRefs(processWords.takeRefs(REFS_AHEAD), REFS_AHEAD);
+      kernel.defineRefs(processSlots.takeRefs(REFS_AHEAD), REFS_AHEAD);
       if (this.#allows) return true;
     }
     this.#takeBack();
-    const streams = processWords.reserveTenantStreams(this.#tenant, NEW_STREAMS_AHEAD_MAX, seriesLimit, 2 * engines);
+    const streams = processSlots.reserveTenantStreams(this.#tenant, NEW_STREAMS_AHEAD_MAX, seriesLimit, 2 * engines);
     kernel.defineAllow(streams);
     this.#allows = streams > 0;
     return this.#allows;
@@ -102,9 +102,9 @@ export class StreamDefiner {
   }
 
   #takeBack(): void {
-    const { processWords, kernel } = this.#dependencies;
+    const { processSlots, kernel } = this.#dependencies;
     const left = kernel.defineAllow(0);
-    if (left > 0) processWords.addTenantStreams(this.#tenant, -left);
+    if (left > 0) processSlots.addTenantStreams(this.#tenant, -left);
     this.#allows = false;
   }
 
@@ -139,8 +139,8 @@ export class StreamDefiner {
 
   /** Whether a tenant may have one more stream, or has this one. */
   mayHave(tenant: number, name: StreamName): boolean {
-    const { kernel, processWords } = this.#dependencies;
-    if (processWords.tenantStreams(tenant) < this.#options.seriesLimit) return true;
+    const { kernel, processSlots } = this.#dependencies;
+    if (processSlots.tenantStreams(tenant) < this.#options.seriesLimit) return true;
     const bytes = this.#identity.write(identityText(name));
     const destination = engineOf(partitionOf(name.tenant, name.serviceId), this.#options.engines);
     return bytes <= IDENTITY_BYTES_MAX && this.#isHeld(destination, kernel.identityHash(SCRATCH, bytes), tenant);
@@ -148,12 +148,12 @@ export class StreamDefiner {
 
   /** A ref for a stream, which is counted when it is new; undefined when the tenant has as many as it may. */
   #takeRef(tenant: number, held: boolean): number | undefined {
-    const { processWords } = this.#dependencies;
+    const { processSlots } = this.#dependencies;
     if (!held) {
-      if (processWords.tenantStreams(tenant) >= this.#options.seriesLimit) return undefined;
-      processWords.addTenantStreams(tenant, 1);
+      if (processSlots.tenantStreams(tenant) >= this.#options.seriesLimit) return undefined;
+      processSlots.addTenantStreams(tenant, 1);
     }
-    return processWords.takeRef();
+    return processSlots.takeRef();
   }
 
   /** The definitions area is full and the body at hand cannot wait for the next unit. */

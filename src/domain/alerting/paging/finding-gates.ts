@@ -6,14 +6,14 @@ import { above, atLeast, type GateResult, holds } from "../../detection/gates/ga
 import { warmUpGate } from "../../detection/gates/warm-up.ts";
 import { operationBar } from "../../detection/thresholds.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
-import { nameWords } from "../../series/metric-family.ts";
+import { nameTerms } from "../../series/metric-family.ts";
 import type { DetectorFamily } from "../ensemble.ts";
 import { signalOfDetector } from "./detector-family.ts";
 import type { Finding } from "./finding.ts";
 import type { PagingSources } from "./paging-sources.ts";
 
 /** Ratios and latencies, which few requests make jump. */
-const TRAFFIC_WORDS = new Set(
+const TRAFFIC_TERMS = new Set(
   "error errors failure failures failed ratio rate latency latencies duration durations success availability apdex p50 p90 p95 p99".split(
     " ",
   ),
@@ -62,7 +62,7 @@ function thresholdGate(finding: Finding, family: DetectorFamily, settings: Watch
 }
 
 function hasTraffic({ metricName }: Finding, family: DetectorFamily, { minimumTraffic }: WatchdogSettings): boolean {
-  return minimumTraffic > 0 && family === "metric" && nameWords(metricName).some((word) => TRAFFIC_WORDS.has(word));
+  return minimumTraffic > 0 && family === "metric" && nameTerms(metricName).some((word) => TRAFFIC_TERMS.has(word));
 }
 
 function directionOf({ direction }: WatchdogSettings): Direction | null {

@@ -1,7 +1,7 @@
 // An alert speaks of what is open in it: where the anomaly that stands for it ends, the highest of those that go on takes its place. Its severity stays what people know.
 import type { Ending } from "../../anomaly/ending.ts";
 import { type Alert, type AlertChange, hasUpdatesLeft, peakOf, withChange } from "./alert.ts";
-import { endWords } from "./end-words.ts";
+import { endText } from "./end-text.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import type { PagingMemory } from "./paging-memory.ts";
 
@@ -36,5 +36,5 @@ function highestOpen({ members, state }: Alert, endedId: string, openFindings: O
 }
 
 function endNote({ peak }: Alert, { serviceId, metricName, ending }: MemberEnd, next: Finding): string {
-  return `${metricName} of ${serviceId} ${endWords(ending, peak)}; the alert goes on with ${next.metricName} of ${next.serviceId}`;
+  return `${metricName} of ${serviceId} ${endText(ending, peak)}; the alert goes on with ${next.metricName} of ${next.serviceId}`;
 }

@@ -7,7 +7,7 @@ import type { Alert } from "./alert.ts";
 import { ENDING_GATES } from "./asked-again.ts";
 import { CONFIRMATION_GATE } from "./confirmation-gate.ts";
 import { GROUP_GATE } from "./group-wait.ts";
-import { SNOOZED_GATE } from "./hold-words.ts";
+import { SNOOZED_GATE } from "./hold-text.ts";
 
 /** Gates that hold an alert, or the rise of one of its findings, back and are asked again while it fires; what another gate held back belongs to no alert. */
 const HOLDING_GATES: ReadonlySet<string | null> = new Set([

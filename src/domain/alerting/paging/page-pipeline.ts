@@ -32,7 +32,7 @@ import { familyOfDetector } from "./detector-family.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
 import { confirmedGroupWait, GROUP_GATE, groupGate } from "./group-wait.ts";
-import { SNOOZED_GATE, waitingSentence } from "./hold-words.ts";
+import { SNOOZED_GATE, waitingSentence } from "./hold-text.ts";
 import { memberAlerts, mergedAlert, withMembersOf } from "./merged-alerts.ts";
 import { type OpenFindings, withOpenPeak } from "./open-peak.ts";
 import type { PageDecision } from "./page-decision.ts";

@@ -44,13 +44,13 @@ const FIRST_KNOT = 4;
 
 /** Calibrates one statistic, of which larger is stranger. */
 export class TailCalibration {
-  readonly words: Float64Array;
+  readonly floats: Float64Array;
   /** Values at equal steps of probability from the smallest to the threshold. */
   readonly #knots: Float64Array;
 
   /** Over CALIBRATION_LENGTH numbers that `fit` has made. */
   constructor(floats: Float64Array) {
-    this.words = floats;
+    this.floats = floats;
     this.#knots = floats.subarray(FIRST_KNOT);
   }
 
@@ -68,14 +68,17 @@ export class TailCalibration {
 
   /** log of the probability that history gives to this value or a larger one; it falls strictly beyond the threshold. */
   logP(value: number): number {
-    const excess = value - (this.words[THRESHOLD] as number);
+    const excess = value - (this.floats[THRESHOLD] as number);
     return excess > 0 ? this.#logTail(excess) : this.#logBulk(value);
   }
 
   #logTail(excess: number): number {
-    const shape = this.words[SHAPE] as number;
-    const reach = excess / (this.words[SCALE] as number);
-    return Math.max(LOG_P_MIN, (this.words[LOG_SHARE] as number) - (shape < EXPONENTIAL_BELOW ? reach : Math.log1p(shape * reach) / shape));
+    const shape = this.floats[SHAPE] as number;
+    const reach = excess / (this.floats[SCALE] as number);
+    return Math.max(
+      LOG_P_MIN,
+      (this.floats[LOG_SHARE] as number) - (shape < EXPONENTIAL_BELOW ? reach : Math.log1p(shape * reach) / shape),
+    );
   }
 
   #logBulk(value: number): number {
@@ -89,6 +92,6 @@ export class TailCalibration {
     }
     const width = (this.#knots[high] as number) - (this.#knots[low] as number);
     const index = width > 0 ? low + (value - (this.#knots[low] as number)) / width : high;
-    return Math.log1p((index / (KNOTS - 1)) * Math.expm1(this.words[LOG_SHARE] as number));
+    return Math.log1p((index / (KNOTS - 1)) * Math.expm1(this.floats[LOG_SHARE] as number));
   }
 }

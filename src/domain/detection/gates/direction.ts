@@ -1,14 +1,14 @@
 // Which way a series is bad: fewer errors and faster answers are no alert. By whole words of the name; an override of the series goes first.
 import { BoundedMap } from "../../../core/collections/bounded-map.ts";
-import { nameWords } from "../../series/metric-family.ts";
+import { nameTerms } from "../../series/metric-family.ts";
 import type { GateResult } from "./gate-result.ts";
 
 export type Direction = "both" | "high" | "low";
 
-const BAD_WHEN_HIGH = words(
+const BAD_WHEN_HIGH = terms(
   "error errors failure failures failed exception exceptions timeout timeouts latency duration delay lag 5xx dropped retries",
 );
-const BAD_WHEN_LOW = words("success availability apdex uptime free available remaining headroom healthy");
+const BAD_WHEN_LOW = terms("success availability apdex uptime free available remaining headroom healthy");
 
 /** Names kept, at most, whose words were looked at lately, 100 B each: every finding of a metric asks. */
 const NAMES_RETAINED_MAX = 4_096;
@@ -20,7 +20,7 @@ export function directionOfName(metricName: string): Direction {
 }
 
 function directionOfText(metricName: string): Direction {
-  const of = nameWords(metricName);
+  const of = nameTerms(metricName);
   const high = of.some((word) => BAD_WHEN_HIGH.has(word));
   const low = of.some((word) => BAD_WHEN_LOW.has(word));
   if (high === low) return "both";
@@ -34,6 +34,6 @@ export function directionGate(z: number, metricName: string, override: Direction
   return { name: "direction", passed, value: z, limit: 0 };
 }
 
-function words(text: string): ReadonlySet<string> {
+function terms(text: string): ReadonlySet<string> {
   return new Set(text.split(" "));
 }

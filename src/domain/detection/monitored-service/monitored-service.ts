@@ -4,7 +4,7 @@ import { SERVICE_STATE_STORE_MS } from "../../../core/config/limits.ts";
 import type { ServiceModelMessage } from "../../../core/protocol/engine-control.ts";
 import { encodeServiceRow, serviceHash, servicePage } from "../../../core/protocol/service-rows.ts";
 import { LEARNING } from "../coverage.ts";
-import { carryAlert, changeModel, ServiceDetector, serviceDetectorWords } from "../multivariate/service-detector.ts";
+import { carryAlert, changeModel, ServiceDetector, serviceDetectorFloats } from "../multivariate/service-detector.ts";
 import { decodeServiceModel } from "../multivariate/service-model-coding.ts";
 import type { ServicePlan } from "./service-plan.ts";
 import type { ShadowModel } from "./shadow-model.ts";
@@ -117,8 +117,8 @@ export class MonitoredService {
   #floatsFor({ promoted, state, model }: ServiceModelMessage): Float64Array<ArrayBuffer> | undefined {
     const before = this.#floats ?? this.#formerFloats;
     const isOurs = promoted !== null && this.shadow?.modelId === promoted.modelId;
-    const input = state?.length === serviceDetectorWords(this.#plan.shape.names.length) ? state : undefined;
-    const floats = isOurs ? this.shadow?.words : this.#goesOnWith(model) ? (this.#floats ?? input) : (input ?? this.#floats);
+    const input = state?.length === serviceDetectorFloats(this.#plan.shape.names.length) ? state : undefined;
+    const floats = isOurs ? this.shadow?.floats : this.#goesOnWith(model) ? (this.#floats ?? input) : (input ?? this.#floats);
     if (isOurs) this.shadow = undefined;
     if (floats === undefined || floats === before) return floats;
     if (before !== undefined) carryAlert(before, floats);

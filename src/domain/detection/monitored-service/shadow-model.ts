@@ -12,7 +12,7 @@ export class ShadowModel {
   readonly names: readonly string[];
   readonly #columns: string;
   readonly #model: Uint8Array<ArrayBuffer>;
-  readonly words: Float64Array<ArrayBuffer>;
+  readonly floats: Float64Array<ArrayBuffer>;
   #plan: ServicePlan | undefined;
   #sampleMs = 0;
   /** Since the last time that they were taken. */
@@ -24,7 +24,7 @@ export class ShadowModel {
     this.names = names;
     this.#columns = columns;
     this.#model = model;
-    this.words = state;
+    this.floats = state;
   }
 
   /** Plan by which its vectors are made; undefined while its metrics are not there. */
@@ -46,7 +46,7 @@ export class ShadowModel {
     if (reader.newestMs <= this.#sampleMs || !isVectorFull(reader.present, this.names.length)) return;
     const model = decodeServiceModel(this.#model);
     if (model === undefined) return;
-    const detector = new ServiceDetector(this.names.length, this.words, model, plan.shape);
+    const detector = new ServiceDetector(this.names.length, this.floats, model, plan.shape);
     if (nowMs <= detector.newestMs) return;
     this.#sampleMs = reader.newestMs;
     model.parts.levels.fillGaps(reader.values);
@@ -64,6 +64,6 @@ export class ShadowModel {
   }
 
   get bytes(): number {
-    return this.#model.length + this.words.byteLength + (this.#plan?.slots.byteLength ?? 0);
+    return this.#model.length + this.floats.byteLength + (this.#plan?.slots.byteLength ?? 0);
   }
 }

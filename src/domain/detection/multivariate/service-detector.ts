@@ -58,7 +58,7 @@ const GATE_INDEX = HEAD_LENGTH + 2 * RECENT_LENGTH + CHANNELS * CHANNEL_LENGTH +
 const FIXED_LENGTH = HEAD_LENGTH + 2 * RECENT_LENGTH + CHANNELS * CHANNEL_LENGTH + INTERVAL_LENGTH + GATE_LENGTH + OWN_TAIL_LENGTH;
 
 /** Numbers of state of a detector for so many metrics: 122 and three rows. */
-export function serviceDetectorWords(width: number): number {
+export function serviceDetectorFloats(width: number): number {
   return FIXED_LENGTH + FEATURE_ROWS * width;
 }
 
@@ -101,7 +101,7 @@ type Channels = readonly [EvidenceChannel, EvidenceChannel, EvidenceChannel, Evi
 const NOT_PERSISTENT: ServiceVerdict["gate"] = { isFiring: false, opened: false, suppressedBy: "not_persistent" };
 const NO_STEP: GateStep = { isFiring: false, opened: false, suppressedBy: null };
 
-/** One service with a fixed list of metrics, over caller-owned state of serviceDetectorWords(width) numbers, all 0 at the start. */
+/** One service with a fixed list of metrics, over caller-owned state of serviceDetectorFloats(width) numbers, all 0 at the start. */
 export class ServiceDetector {
   readonly #width: number;
   readonly #columns: NamedColumns | undefined;
@@ -120,11 +120,11 @@ export class ServiceDetector {
   /** Of `columns` that are not known nothing is taken for a count of single events. */
   constructor(
     width: number,
-    floats = new Float64Array(serviceDetectorWords(width)),
+    floats = new Float64Array(serviceDetectorFloats(width)),
     model: ServiceModel | null = null,
     columns?: NamedColumns,
   ) {
-    if (floats.length !== serviceDetectorWords(width)) throw new Error(`${floats.length} numbers are no state for ${width} metrics`);
+    if (floats.length !== serviceDetectorFloats(width)) throw new Error(`${floats.length} numbers are no state for ${width} metrics`);
     this.#width = width;
     this.#model = model;
     this.#columns = columns;

@@ -15,7 +15,7 @@ const DERIVATIVES = 2;
 export const FEATURE_ROWS = DERIVATIVES + 1;
 
 /** Number of season terms that a history of such a span bears: none, the hour's two, or also the weekday's two. */
-export function seasonWords(spanMs: number): 0 | 2 | 4 {
+export function seasonFeatures(spanMs: number): 0 | 2 | 4 {
   if (spanMs < DAYS_SEEN_MIN * DAY_MS) return 0;
   return spanMs < WEEKS_SEEN_MIN * WEEK_MS ? 2 : 4;
 }

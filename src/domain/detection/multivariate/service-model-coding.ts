@@ -57,8 +57,8 @@ export function encodeServiceModel({ parts }: ServiceModel): Uint8Array<ArrayBuf
   ]);
   const sections = [
     Float64Array.of(medians.shape, medians.level, medians.step, medians.jump),
-    componentTail.words,
-    forestTail.words,
+    componentTail.floats,
+    forestTail.floats,
     ...[levels, steps].flatMap((each) => [each.parts.means, each.parts.scales]),
     ...[levels, steps].flatMap((each) => [each.parts.components, each.parts.deviations]),
     cuts,

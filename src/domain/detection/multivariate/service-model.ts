@@ -6,7 +6,7 @@ import { median } from "../robust.ts";
 import { combineLogP } from "../tail-probability.ts";
 import { IsolationForest, type Random } from "./isolation-forest.ts";
 import { PrincipalComponents, type Rows } from "./principal-components.ts";
-import { FEATURE_ROWS, featureWidth, seasonWords, writeFeatures } from "./service-features.ts";
+import { FEATURE_ROWS, featureWidth, seasonFeatures, writeFeatures } from "./service-features.ts";
 import type { EigenSolver } from "./symmetric-eigen.ts";
 
 /** Rows of training below which there is no model. */
@@ -106,7 +106,7 @@ export class ServiceModel {
     if (count < MODEL_ROWS_MIN) throw new Error(`a model needs ${MODEL_ROWS_MIN} rows, got ${count}`);
     const levels = PrincipalComponents.learn({ values, width }, eigen);
     const steps = PrincipalComponents.learn({ values: stepsOf(rows), width }, eigen);
-    const season = seasonWords((times[count - 1] as number) - (times[0] as number));
+    const season = seasonFeatures((times[count - 1] as number) - (times[0] as number));
     const every = Math.ceil(count / CALIBRATION_ROWS_MAX);
     const trees = Math.round(Math.min(TREES_MAX, Math.max(TREES_MIN, TREES_PER_METRIC * width)));
     const forest = IsolationForest.grow(featuresOf(rows, season, every), { trees, sample: TREE_VECTORS, random });

@@ -4,7 +4,7 @@ import { SERVICE_VECTORS_MIN } from "../../../core/config/limits.ts";
 import { isNoWorse } from "./calm-check.ts";
 import { seededRandom } from "./isolation-forest.ts";
 import { type RowSelection, type SelectedRows, selectRows } from "./selected-rows.ts";
-import { ServiceDetector, serviceDetectorWords } from "./service-detector.ts";
+import { ServiceDetector, serviceDetectorFloats } from "./service-detector.ts";
 import type { ServiceModel, TimedRows } from "./service-model.ts";
 import { decodeServiceModel, encodeServiceModel } from "./service-model-coding.ts";
 import { type RowRequest, rowsOfHistory, type ServiceHistory } from "./service-rows.ts";
@@ -89,7 +89,7 @@ function chosenRows({ past, rowsMax }: TrainingJob, newest: TimedRows): ChosenRo
 }
 
 function trained({ seed }: TrainingJob, rows: TimedRows): { readonly model: ServiceModel; readonly state: Float64Array<ArrayBuffer> } {
-  const state = new Float64Array(serviceDetectorWords(rows.width));
+  const state = new Float64Array(serviceDetectorFloats(rows.width));
   const detector = new ServiceDetector(rows.width, state);
   detector.train(rows, seededRandom(seed + rows.times.length), symmetricEigen);
   return { model: detector.model, state };

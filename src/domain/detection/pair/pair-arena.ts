@@ -2,7 +2,7 @@
 // engines. A detector is one object that states are copied into and out of: an object and its views for each pair would take as much as its state.
 import { LONG_BASELINE_PAGE_PAIRS } from "../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
-import { packedSizeMax, packNonZeroWords, unpackNonZeroWords } from "../../codec/non-zero-words.ts";
+import { packedSizeMax, packNonZero, unpackNonZero } from "../../codec/non-zero-packing.ts";
 import { FORMER_PAIR_STATES_BYTES, PAIR_STATE_BYTES } from "./pair-state.ts";
 
 /** Before the state of each pair: hash of its stream (16 bytes), then these, by their place among f64. */
@@ -14,8 +14,8 @@ const COUNT = 5;
 /** u32. */
 const FLAGS = 12;
 const IN_USE = 1;
-const STATE_WORDS = PAIR_STATE_BYTES / 8;
-const PAIR_LENGTH = HEAD_LENGTH + STATE_WORDS;
+const STATE_DOUBLES = PAIR_STATE_BYTES / 8;
+const PAIR_LENGTH = HEAD_LENGTH + STATE_DOUBLES;
 /** Size of a pair, but for four bytes by slot. */
 export const PAIR_BYTES = 8 * PAIR_LENGTH;
 const PAGE_BYTES = LONG_BASELINE_PAGE_PAIRS * PAIR_BYTES;
@@ -34,7 +34,7 @@ interface Page {
   /** Within its partition. */
   readonly number: number;
   readonly doubles: Float64Array;
-  readonly words: Uint32Array;
+  readonly uint32s: Uint32Array;
   used: number;
   /** Other than as it was stored last. */
   isDirty: boolean;
@@ -86,8 +86,8 @@ export class PairArena {
     const page = this.#page(pair);
     const index = this.#index(pair);
     page.doubles.fill(0, index, index + PAIR_LENGTH);
-    for (let i = 0; i < 4; i++) page.words[2 * index + i] = slots[at + i] as number;
-    page.words[2 * index + FLAGS] = IN_USE;
+    for (let i = 0; i < 4; i++) page.uint32s[2 * index + i] = slots[at + i] as number;
+    page.uint32s[2 * index + FLAGS] = IN_USE;
     page.used++;
     this.#touch(page);
     this.#size++;
@@ -96,7 +96,7 @@ export class PairArena {
 
   free(pair: number): void {
     const page = this.#page(pair);
-    page.words[2 * this.#index(pair) + FLAGS] = 0;
+    page.uint32s[2 * this.#index(pair) + FLAGS] = 0;
     page.used--;
     this.#touch(page);
     (this.#partitions[page.partition] as PartitionPages).free.push(pair);
@@ -116,7 +116,7 @@ export class PairArena {
     const source = this.#index(from) + HEAD_LENGTH;
     const page = this.#page(pair);
     const index = this.#index(pair);
-    page.doubles.set(this.#page(from).doubles.subarray(source, source + STATE_WORDS), index + HEAD_LENGTH);
+    page.doubles.set(this.#page(from).doubles.subarray(source, source + STATE_DOUBLES), index + HEAD_LENGTH);
     page.doubles[index + COUNT] = this.count(from);
     this.#touch(page);
   }
@@ -124,7 +124,7 @@ export class PairArena {
   /** Brings the pair's state to the detector. */
   load(pair: number): void {
     const from = this.#index(pair) + HEAD_LENGTH;
-    this.#state.set(this.#page(pair).doubles.subarray(from, from + STATE_WORDS));
+    this.#state.set(this.#page(pair).doubles.subarray(from, from + STATE_DOUBLES));
   }
 
   /** Takes the detector's state over, with what is known of it without loading it: its newest time and its number of values. */
@@ -165,23 +165,23 @@ export class PairArena {
 
   /** Other flags than IN_USE, for whoever owns the pairs. */
   marks(pair: number): number {
-    return (this.#page(pair).words[2 * this.#index(pair) + FLAGS] as number) >>> 1;
+    return (this.#page(pair).uint32s[2 * this.#index(pair) + FLAGS] as number) >>> 1;
   }
 
   setMarks(pair: number, marks: number): void {
-    this.#page(pair).words[2 * this.#index(pair) + FLAGS] = IN_USE | (marks << 1);
+    this.#page(pair).uint32s[2 * this.#index(pair) + FLAGS] = IN_USE | (marks << 1);
   }
 
   /** Identity hash of the pair's stream, 32 hex digits. */
   hash(pair: number): string {
-    return Buffer.from(this.#page(pair).words.buffer as ArrayBuffer, 8 * this.#index(pair), 16).toString("hex");
+    return Buffer.from(this.#page(pair).uint32s.buffer as ArrayBuffer, 8 * this.#index(pair), 16).toString("hex");
   }
 
   /** Whether the pair's stream has this hash. */
   isOf(pair: number, slots: Uint32Array, at: number): boolean {
     const page = this.#page(pair);
     const from = 2 * this.#index(pair);
-    for (let i = 0; i < 4; i++) if (page.words[from + i] !== slots[at + i]) return false;
+    for (let i = 0; i < 4; i++) if (page.uint32s[from + i] !== slots[at + i]) return false;
     return true;
   }
 
@@ -206,7 +206,7 @@ export class PairArena {
     if (page.used === 0) return { partition, number, bytes: new Uint8Array(0) };
     const packed = this.#packed;
     [packed[0], packed[1]] = [LAYOUT_PACKED, PAIR_BYTES];
-    const end = packNonZeroWords(page.words, packed, PAGE_HEAD_BYTES / 4);
+    const end = packNonZero(page.uint32s, packed, PAGE_HEAD_BYTES / 4);
     return { partition, number, bytes: new Uint8Array(packed.buffer, 0, 4 * end) };
   }
 
@@ -220,11 +220,11 @@ export class PairArena {
     const first = (this.#pages.length - 1) * LONG_BASELINE_PAGE_PAIRS + 1;
     for (let i = LONG_BASELINE_PAGE_PAIRS - 1; i >= 0; i--) {
       const at = 2 * i * PAIR_LENGTH;
-      if (((page.words[at + FLAGS] as number) & IN_USE) === 0) pages.free.push(first + i);
+      if (((page.uint32s[at + FLAGS] as number) & IN_USE) === 0) pages.free.push(first + i);
       else {
         page.used++;
         this.#size++;
-        visit(first + i, hashNumber(page.words, at));
+        visit(first + i, hashNumber(page.uint32s, at));
       }
     }
     return true;
@@ -232,7 +232,7 @@ export class PairArena {
 
   /** Its places are free, the first of them on top. */
   #addPage(partition: number, number: number, buffer = new ArrayBuffer(PAGE_BYTES)): Page {
-    const page = { partition, number, doubles: new Float64Array(buffer), words: new Uint32Array(buffer), used: 0, isDirty: false };
+    const page = { partition, number, doubles: new Float64Array(buffer), uint32s: new Uint32Array(buffer), used: 0, isDirty: false };
     const first = this.#pages.length * LONG_BASELINE_PAGE_PAIRS + 1;
     this.#pages.push(page);
     const pages = this.#partitions[partition] as PartitionPages;
@@ -263,7 +263,7 @@ function readPage(bytes: Uint8Array): ArrayBuffer | undefined {
 function readPairs(body: Uint8Array<ArrayBuffer>, layout: number, pageBytes: number): ArrayBuffer | undefined {
   if (layout === LAYOUT_PLAIN) return body.length === pageBytes ? body.buffer : undefined;
   const page = new Uint32Array(pageBytes / 4);
-  return layout === LAYOUT_PACKED && unpackNonZeroWords(body, page) ? page.buffer : undefined;
+  return layout === LAYOUT_PACKED && unpackNonZero(body, page) ? page.buffer : undefined;
 }
 
 /** A page of pairs of a former size, with what came later behind each. */

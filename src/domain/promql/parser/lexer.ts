@@ -10,7 +10,7 @@ const COMMENT = /#[^\r\n]*/y;
 const NAME = /[A-Za-z0-9_]*/y;
 const METRIC_NAME = /[A-Za-z0-9_:]*/y;
 const SINGLE: ReadonlySet<string> = new Set([",", "*", "/", "%", "+", "-", "^", "@"]);
-const WORDS_IN_BRACKETS: ReadonlySet<string> = new Set(["step", "range", "min_of", "max_of"]);
+const BRACKET_KEYWORDS: ReadonlySet<string> = new Set(["step", "range", "min_of", "max_of"]);
 
 /** Reads tokens one by one; throws ParseError. */
 export class Lexer {
@@ -125,7 +125,7 @@ export class Lexer {
   #bracketWord(first: string): Token {
     const end = endOf(NAME, this.query, this.#at);
     const word = this.query.slice(this.#at, end).toLowerCase();
-    if (WORDS_IN_BRACKETS.has(word)) {
+    if (BRACKET_KEYWORDS.has(word)) {
       this.#hasDuration = true;
       return this.#take(WORD_KINDS.get(word) ?? "identifier", word.length);
     }

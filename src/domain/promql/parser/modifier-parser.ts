@@ -3,7 +3,7 @@ import { canStartDuration, parseNumberLiteral, parseOffset, parseRange } from ".
 import type { AtModifier, Expression, MatrixSelector, SubqueryExpression, VectorSelector } from "./expression.ts";
 import type { TokenReader } from "./token-reader.ts";
 
-const DURATION_WORDS = "number, duration, step(), or range()";
+const DURATION_FORMS = "number, duration, step(), or range()";
 const TIME_MS_MAX = 2 ** 63;
 
 /** An expression with all modifiers that follow it. */
@@ -21,7 +21,7 @@ export function parseModifiers(tokens: TokenReader, first: Expression): Expressi
 
 function parseBrackets(tokens: TokenReader, operand: Expression): Expression {
   const bracket = tokens.take();
-  if (!canStartDuration(tokens.ahead)) throw tokens.unexpected("subquery or range selector", DURATION_WORDS);
+  if (!canStartDuration(tokens.ahead)) throw tokens.unexpected("subquery or range selector", DURATION_FORMS);
   const range = parseRange(tokens);
   if (tokens.accept(":") !== undefined) {
     const step = parseStep(tokens);
@@ -61,7 +61,7 @@ function modifiedNode(tokens: TokenReader, expression: Expression, modifier: str
 }
 
 function parseOffsetModifier(tokens: TokenReader, expression: Expression): void {
-  if (!canStartDuration(tokens.ahead)) throw tokens.unexpected("offset", DURATION_WORDS);
+  if (!canStartDuration(tokens.ahead)) throw tokens.unexpected("offset", DURATION_FORMS);
   const offset = parseOffset(tokens);
   const node = modifiedNode(tokens, expression, "offset");
   if (node === undefined) return;

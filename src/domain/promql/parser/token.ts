@@ -90,10 +90,10 @@ export function isBinaryOperator(kind: TokenKind): kind is BinaryOperator {
 /** Words that may also be the name of a metric. */
 export function canNameMetric({ kind }: Token): boolean {
   if (kind === "identifier" || kind === "metric identifier" || isAggregator(kind)) return true;
-  return NAMING_WORDS.has(kind);
+  return NAMING_KEYWORDS.has(kind);
 }
 
-const NAMING_WORDS: ReadonlySet<string> = new Set([
+const NAMING_KEYWORDS: ReadonlySet<string> = new Set([
   ...PREPROCESSORS,
   "and",
   "or",

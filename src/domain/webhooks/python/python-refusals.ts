@@ -108,8 +108,8 @@ function argumentRefusal(tokens: readonly PythonToken[], at: number): string | u
   if (name === "enumerate" && own.some(({ text }, i) => text === "start" && own[i + 1]?.text === "="))
     return "enumerate(start=...) is not there; write enumerate(xs, 1)";
   if (name === "int" && own.some(({ text }) => text === ",")) return "int of another base is not there; add up its digits";
-  const isOfWords = within[0]?.text === "(" && within.slice(0, closeOf(within, 0)).some(({ text }) => text === "for");
-  return name === "next" && isOfWords ? "next of a comprehension is not there; write [... for ...] and take its first" : undefined;
+  const isOfComprehension = within[0]?.text === "(" && within.slice(0, closeOf(within, 0)).some(({ text }) => text === "for");
+  return name === "next" && isOfComprehension ? "next of a comprehension is not there; write [... for ...] and take its first" : undefined;
 }
 
 /** The place of the bracket that closes another; that of the end where none does. */

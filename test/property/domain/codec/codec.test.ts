@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bitLength, packBits, packedBytes, packWords, unpackBits, unpackWords } from "../../../../src/domain/codec/bit-packing.ts";
+import { bitLength, packBits, packedBytes, packUint32s, unpackBits, unpackUint32s } from "../../../../src/domain/codec/bit-packing.ts";
 import { ChunkBlock } from "../../../../src/domain/codec/chunk-block.ts";
 import { ChunkBlockBuilder } from "../../../../src/domain/codec/chunk-block-builder.ts";
 import { compareKeys, KeyBuilder, KeyReader, prefixEnd } from "../../../../src/domain/codec/key.ts";
@@ -134,9 +134,9 @@ describe("bit packing", () => {
       fc.property(packed, ([width, list]) => {
         const words = new Uint32Array(BigUint64Array.from(list).buffer);
         const bytes = new Uint8Array(packedBytes(list.length, width));
-        expect(packWords(words, list.length, width, bytes, 0)).toBe(bytes.length);
+        expect(packUint32s(words, list.length, width, bytes, 0)).toBe(bytes.length);
         const back = new Uint32Array(words.length).fill(7);
-        unpackWords(bytes, 0, width, back, list.length);
+        unpackUint32s(bytes, 0, width, back, list.length);
         expect(back).toEqual(words);
       }),
     );

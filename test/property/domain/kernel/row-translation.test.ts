@@ -46,13 +46,13 @@ const step = fc.oneof(
 
 describe("rows of an earlier log", () => {
   const { kernel, view, bytes } = loadKernel<IngestExports>();
-  const words = new Uint32Array(view.buffer);
+  const uint32s = new Uint32Array(view.buffer);
 
   /** The refs under test, over streams that are numbers alone. */
   function makeRefs(world: { returned: Set<number>; covered: number }) {
     const bound: number[] = [];
     const refs = new ReplayedRefs({
-      memory: { bytes, words } as EngineMemory,
+      memory: { bytes, uint32s } as EngineMemory,
       ingest: kernel,
       kernel: { records: { partition: partitionOf }, bindRef: (_: number, target: number) => bound.push(target) } as unknown as ShardKernel,
       cold: {
@@ -60,7 +60,7 @@ describe("rows of an earlier log", () => {
         slot: returnedSlot,
         partition: (id: number) => partitionOf(returnedSlot(id)),
       } as unknown as ColdStreams,
-      processWords: { takeRef: () => bound.length } as ProcessSlots,
+      processSlots: { takeRef: () => bound.length } as ProcessSlots,
       looksCovered: (partition) => ((world.covered >>> partition) & 1) === 1,
     });
     return { refs, bound };
@@ -119,7 +119,7 @@ describe("rows of an earlier log", () => {
         // One ref a stream, and nothing left where the ingest's table comes.
         expect(new Set(bound).size).toBe(bound.length);
         refs.forget();
-        for (let taught = 0; taught < 16; taught++) expect(words[(REPLAYED_REFS >>> 2) + 2 * taught + 1]).toBe(0);
+        for (let taught = 0; taught < 16; taught++) expect(uint32s[(REPLAYED_REFS >>> 2) + 2 * taught + 1]).toBe(0);
       }),
     );
   });

@@ -125,8 +125,8 @@ class Server {
   readonly #lanes: OtlpRig[];
 
   constructor(stored: readonly MetricScopeEnvelope[]) {
-    const processWords = new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES));
-    this.#lanes = [new OtlpRig({ processWords }), new OtlpRig({ processWords, kernelWalks: false })];
+    const processSlots = new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES));
+    this.#lanes = [new OtlpRig({ processSlots }), new OtlpRig({ processSlots, kernelWalks: false })];
     for (const lane of this.#lanes) for (const each of stored) lane.scopes.restore(each);
   }
 

@@ -7,9 +7,9 @@ import { runPromqlEval } from "../../../../src/cli/promql/promql-eval.ts";
 import { runPromqlFormat } from "../../../../src/cli/promql/promql-format.ts";
 import { type CommandOutput, outputOf } from "../../../support/command-output.ts";
 
-function run(...words: string[]): CommandOutput {
-  const line = readCommandLine(["promql", ...words]);
-  return outputOf(() => (words[0] === "format" ? runPromqlFormat(line.arguments) : runPromqlEval(line.arguments, () => 0)));
+function run(...argv: string[]): CommandOutput {
+  const line = readCommandLine(["promql", ...argv]);
+  return outputOf(() => (argv[0] === "format" ? runPromqlFormat(line.arguments) : runPromqlEval(line.arguments, () => 0)));
 }
 
 const folder = mkdtempSync(join(tmpdir(), "vedette-promql-"));

@@ -15,9 +15,9 @@ function file(name: string, text: string): string {
   return path;
 }
 
-function run(...words: string[]): CommandOutput {
-  const line = readCommandLine(["rules", ...words]);
-  return outputOf(() => (words[0] === "check" ? runRulesCheck(line.arguments) : runRulesTest(line.arguments, () => 0)));
+function run(...argv: string[]): CommandOutput {
+  const line = readCommandLine(["rules", ...argv]);
+  return outputOf(() => (argv[0] === "check" ? runRulesCheck(line.arguments) : runRulesTest(line.arguments, () => 0)));
 }
 
 const RULE = "  - {record: a, expr: sum(up)}\n";

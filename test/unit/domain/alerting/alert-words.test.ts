@@ -1,7 +1,7 @@
 // What alerts and messages say of holds and ends.
 import { describe, expect, it } from "vitest";
-import { endWords } from "../../../../src/domain/alerting/paging/end-words.ts";
-import { holdName, holdWords } from "../../../../src/domain/alerting/paging/hold-words.ts";
+import { endText } from "../../../../src/domain/alerting/paging/end-text.ts";
+import { holdName, holdText } from "../../../../src/domain/alerting/paging/hold-text.ts";
 import { decidedMessages } from "../../../../src/domain/notification/decided-messages.ts";
 import { PagingRig, PAGING_START_MS as START } from "../../../support/paging-rig.ts";
 
@@ -15,16 +15,16 @@ describe("how something ended", () => {
     ["slo_burn", /budget/],
     ["cascade", /together/],
   ])("is said of what the detector looks at: %s", (detector, words) => {
-    expect(endWords(recovered, { detector })).toMatch(words);
-    expect(endWords(recovered, { detector })).toMatch(/^recovered: /);
+    expect(endText(recovered, { detector })).toMatch(words);
+    expect(endText(recovered, { detector })).toMatch(/^recovered: /);
   });
 });
 
 describe("what holds a page", () => {
   it("says until when, whatever holds it", () => {
     for (const gate of ["group_wait", "confirmation", "inhibited", "silenced", "flapping", "warmup", "minimum_traffic", "exclusion"])
-      expect(holdWords(gate, null), gate).toMatch(/^until /);
-    expect(holdWords("direction", null)).toBeNull();
+      expect(holdText(gate, null), gate).toMatch(/^until /);
+    expect(holdText("direction", null)).toBeNull();
   });
   it("has a name that follows 'held by'", () => {
     expect(["warmup", "silenced", "inhibited", "confirmation"].map(holdName)).toEqual([

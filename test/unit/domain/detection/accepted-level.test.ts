@@ -1,7 +1,7 @@
 // How the long baseline says that a departure has become the level, and how messages say it.
 import { describe, expect, it } from "vitest";
 import type { EpisodeFrame } from "../../../../src/core/protocol/coordinator-frame.ts";
-import { endWords } from "../../../../src/domain/alerting/paging/end-words.ts";
+import { endText } from "../../../../src/domain/alerting/paging/end-text.ts";
 import { anomalyIdOf, applyEpisode } from "../../../../src/domain/anomaly/anomaly.ts";
 import { endingOf } from "../../../../src/domain/anomaly/ending.ts";
 import { PairFindings } from "../../../../src/domain/backtest/tracks/pair-findings.ts";
@@ -31,7 +31,7 @@ describe("a departure of the long baseline", () => {
     const opened = applyEpisode({ episode: undefined, anomaly: undefined, id: anomalyIdOf(open) }, open, 1);
     const { anomaly } = applyEpisode({ episode: opened.episode, anomaly: opened.anomaly }, close, 2);
     expect(anomaly).toMatchObject({ resolvedBy: "accepted", level: close.level });
-    const words = endWords(endingOf(anomaly?.resolvedBy ?? "", anomaly?.level), { detector: "adaptive" });
+    const words = endText(endingOf(anomaly?.resolvedBy ?? "", anomaly?.level), { detector: "adaptive" });
     expect(words).toMatch(/^new level: from (99|100|101)\S* to 1(29|30)\S*$/);
   });
 

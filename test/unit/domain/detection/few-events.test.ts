@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { areFewEvents } from "../../../../src/domain/detection/multivariate/few-events.ts";
 import { seededRandom } from "../../../../src/domain/detection/multivariate/isolation-forest.ts";
-import { ServiceDetector, serviceDetectorWords } from "../../../../src/domain/detection/multivariate/service-detector.ts";
+import { ServiceDetector, serviceDetectorFloats } from "../../../../src/domain/detection/multivariate/service-detector.ts";
 import { countsOfColumn } from "../../../../src/domain/detection/multivariate/service-vector.ts";
 import { symmetricEigen } from "../../../../src/domain/detection/multivariate/symmetric-eigen.ts";
 import { generator } from "../../../support/generator.ts";
@@ -61,7 +61,7 @@ function counted(seed: number) {
 describe.each([1, 2, 3])("a service that fails once in five hundred, seed %d", (seed) => {
   const vector = counted(seed);
   const rows = Array.from({ length: TRAINED }, () => vector(0));
-  const detector = new ServiceDetector(2, new Float64Array(serviceDetectorWords(2)), null, COLUMNS);
+  const detector = new ServiceDetector(2, new Float64Array(serviceDetectorFloats(2)), null, COLUMNS);
   const times = Float64Array.from(rows, (_, i) => i * MINUTE_MS);
   detector.train({ times, values: Float64Array.from(rows.flatMap((row) => [...row])), width: 2 }, seededRandom(seed), symmetricEigen);
   let minute = TRAINED;

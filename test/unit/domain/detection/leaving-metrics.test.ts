@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { ServiceTrack } from "../../../../src/domain/backtest/tracks/service-track.ts";
 import { seededRandom } from "../../../../src/domain/detection/multivariate/isolation-forest.ts";
-import { ServiceDetector, serviceDetectorWords } from "../../../../src/domain/detection/multivariate/service-detector.ts";
+import { ServiceDetector, serviceDetectorFloats } from "../../../../src/domain/detection/multivariate/service-detector.ts";
 import { encodeServiceModel } from "../../../../src/domain/detection/multivariate/service-model-coding.ts";
 import { symmetricEigen } from "../../../../src/domain/detection/multivariate/symmetric-eigen.ts";
 import { generator } from "../../../support/generator.ts";
@@ -128,7 +128,7 @@ describe("a service of many metrics", () => {
     };
     const track = new ServiceTrack({ tenant: "t", environment: "", serviceId: "s", hash: "h" }, COLUMNS);
     const take = (rows: readonly (readonly number[])[]) => {
-      const state = new Float64Array(serviceDetectorWords(2));
+      const state = new Float64Array(serviceDetectorFloats(2));
       track.take(encodeServiceModel(trained(rows, state).model), state, { rows: rows.length, trainedMs: START_MS });
     };
     take(still);
@@ -146,7 +146,7 @@ describe("a service of many metrics", () => {
     const rowsAbout = (level: number) => Array.from({ length: 400 }, () => [level + random.normal(), 100 + 10 * random.normal()]);
     const track = new ServiceTrack({ tenant: "t", environment: "", serviceId: "s", hash: "h" }, COLUMNS);
     const take = (rows: readonly (readonly number[])[]) => {
-      const state = new Float64Array(serviceDetectorWords(2));
+      const state = new Float64Array(serviceDetectorFloats(2));
       track.take(encodeServiceModel(trained(rows, state).model), state, { rows: rows.length, trainedMs: START_MS });
     };
     const opened: boolean[] = [];
@@ -168,7 +168,7 @@ describe("a service of many metrics", () => {
   });
 });
 
-function trained(rows: readonly (readonly number[])[], state = new Float64Array(serviceDetectorWords(2))): ServiceDetector {
+function trained(rows: readonly (readonly number[])[], state = new Float64Array(serviceDetectorFloats(2))): ServiceDetector {
   const times = Float64Array.from(rows, (_, row) => START_MS - (rows.length - row) * MINUTE_MS);
   const detector = new ServiceDetector(2, state);
   detector.train({ times, values: Float64Array.from(rows.flat()), width: 2 }, seededRandom(1), symmetricEigen);

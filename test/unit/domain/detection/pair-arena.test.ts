@@ -1,7 +1,7 @@
 // Pages of long baselines: places are used again, a page comes back from the store as it went, and other layouts are left out.
 import { describe, expect, it } from "vitest";
 import { LONG_BASELINE_PAGE_PAIRS } from "../../../../src/core/config/limits.ts";
-import { unpackNonZeroWords } from "../../../../src/domain/codec/non-zero-words.ts";
+import { unpackNonZero } from "../../../../src/domain/codec/non-zero-packing.ts";
 import { hashNumber, PAIR_BYTES, PairArena, type StoredPage } from "../../../../src/domain/detection/pair/pair-arena.ts";
 import { PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
 import { FORMER_PAIR_STATES_BYTES, PAIR_STATE_BYTES } from "../../../../src/domain/detection/pair/pair-state.ts";
@@ -85,7 +85,7 @@ describe("the arena of long baselines", () => {
     const { arena, numbers } = filled(LONG_BASELINE_PAGE_PAIRS);
     const [page] = storedPages(arena) as [StoredPage];
     const plain = new Uint32Array((8 + LONG_BASELINE_PAGE_PAIRS * PAIR_BYTES) / 4);
-    expect(unpackNonZeroWords(Uint8Array.from(page.bytes.subarray(8)), plain.subarray(2))).toBe(true);
+    expect(unpackNonZero(Uint8Array.from(page.bytes.subarray(8)), plain.subarray(2))).toBe(true);
     plain.set([1, PAIR_BYTES]);
     const detector = new PairDetector();
     const other = new PairArena(detector.state);
@@ -106,7 +106,7 @@ describe("the arena of long baselines", () => {
       const { arena, detector, numbers } = filled(LONG_BASELINE_PAGE_PAIRS);
       const [page] = storedPages(arena) as [StoredPage];
       const pages = new Uint32Array((LONG_BASELINE_PAGE_PAIRS * PAIR_BYTES) / 4);
-      unpackNonZeroWords(Uint8Array.from(page.bytes.subarray(8)), pages);
+      unpackNonZero(Uint8Array.from(page.bytes.subarray(8)), pages);
       const formerBytes = PAIR_BYTES - (PAIR_STATE_BYTES - stateBytes);
       const plain = new Uint8Array(8 + LONG_BASELINE_PAGE_PAIRS * formerBytes);
       new Uint32Array(plain.buffer, 0, 2).set([1, formerBytes]);

@@ -1,7 +1,7 @@
 // A service's model as bytes, its size, and the vectors that it is trained on.
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../../src/domain/detection/multivariate/isolation-forest.ts";
-import { seasonWords } from "../../../../src/domain/detection/multivariate/service-features.ts";
+import { seasonFeatures } from "../../../../src/domain/detection/multivariate/service-features.ts";
 import { ServiceModel } from "../../../../src/domain/detection/multivariate/service-model.ts";
 import { decodeServiceModel, encodeServiceModel } from "../../../../src/domain/detection/multivariate/service-model-coding.ts";
 import { rowsOfHistory, type StreamSamples } from "../../../../src/domain/detection/multivariate/service-rows.ts";
@@ -143,6 +143,6 @@ describe("vectors of history", () => {
 
 describe("the season in a forest", () => {
   it("is left out until history has seen it twice", () => {
-    expect([2 * DAY_MS - 1, 2 * DAY_MS, 14 * DAY_MS - 1, 14 * DAY_MS].map(seasonWords)).toEqual([0, 2, 2, 4]);
+    expect([2 * DAY_MS - 1, 2 * DAY_MS, 14 * DAY_MS - 1, 14 * DAY_MS].map(seasonFeatures)).toEqual([0, 2, 2, 4]);
   });
 });

@@ -156,14 +156,14 @@ class RegistryRig {
   readonly ingest = new DefinitionRig();
   readonly memory = new EngineMemory(this.ingest.loaded.memory);
   readonly kernel = new ShardKernel({ window: 120 }, { kernel: this.ingest.kernel, buffer: this.ingest.loaded.memory.buffer });
-  readonly words = new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES));
+  readonly uint32s = new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES));
   readonly restarted: number[] = [];
   readonly registry = new StreamRegistry(
     { engine: 0, engines: 1, blockBytes: 65536 },
     {
       memory: this.memory,
       kernel: this.kernel,
-      processWords: this.words,
+      processSlots: this.uint32s,
       counters: new EngineCounters(this.memory),
       cold: new ColdStreams(this.memory),
       services: new ServiceIndex(this.memory, this.ingest.kernel),
@@ -192,15 +192,15 @@ describe("the registry of streams", () => {
     rig.define("one", { ref: 5, tenant: 2, partition: 7, flags: FLAG_COUNTER });
     rig.define("two", { ref: 6, tenant: 2, partition: 9 });
     rig.define("one", { ref: 8, tenant: 2, partition: 7, flags: FLAG_COUNTER, held: true });
-    rig.words.addTenantStreams(2, 2);
+    rig.uint32s.addTenantStreams(2, 2);
     rig.take();
     const { records } = rig.kernel;
     expect([5, 6, 8].map((ref) => rig.kernel.slotOfRef(ref))).toEqual([0, 1, 0]);
     expect([records.flags(0), records.tenant(0), records.partition(0)]).toEqual([FLAG_COUNTER, 2, 7]);
     expect(rig.memory.slice(records.identityAddress(1), records.identityBytes(1)).toString()).toBe("two");
-    expect([...rig.registry.partition(7).slots.words]).toEqual([0]);
-    expect([...rig.registry.partition(7).refs.words]).toEqual([5, 0, 8, 0]);
-    expect(rig.words.tenantStreams(2)).toBe(2);
+    expect([...rig.registry.partition(7).slots.uint32s]).toEqual([0]);
+    expect([...rig.registry.partition(7).refs.uint32s]).toEqual([5, 0, 8, 0]);
+    expect(rig.uint32s.tenantStreams(2)).toBe(2);
   });
 
   it("corrects what engines counted twice or not at all", () => {
@@ -209,10 +209,10 @@ describe("the registry of streams", () => {
     rig.define("one", { ref: 2 });
     rig.define("two", { ref: 3, held: true });
     rig.define("three", { ref: 4 });
-    rig.words.addTenantStreams(0, 3);
+    rig.uint32s.addTenantStreams(0, 3);
     rig.take();
     expect([1, 2, 3, 4].map((ref) => rig.kernel.slotOfRef(ref))).toEqual([0, 0, 1, 2]);
-    expect(rig.words.tenantStreams(0)).toBe(3);
+    expect(rig.uint32s.tenantStreams(0)).toBe(3);
     expect(rig.kernel.slots).toBe(3);
   });
 
@@ -278,7 +278,7 @@ describe("the registry of streams", () => {
         const slot = slots.get(i) as number;
         expect(rig.memory.slice(records.identityAddress(slot), records.identityBytes(slot)).toString()).toBe(identityText(each));
       });
-      expect([rig.kernel.slots, rig.words.tenantStreams(4), rig.kernel.slotOfRef(1)]).toEqual([3000, 3000, -1]);
+      expect([rig.kernel.slots, rig.uint32s.tenantStreams(4), rig.kernel.slotOfRef(1)]).toEqual([3000, 3000, -1]);
     }
   });
 });

@@ -64,7 +64,7 @@ describe("masked text", () => {
 });
 
 describe("templates", () => {
-  const tree = () => new TemplateTree((words) => ({ words }));
+  const tree = () => new TemplateTree((tokens) => ({ tokens }));
 
   it("merge texts of the same form and keep others apart", () => {
     const templates = tree();
@@ -78,7 +78,7 @@ describe("templates", () => {
     const found = texts.map((text) => templates.take(text));
     expect(found[1]).toBe(found[0]);
     expect(found[4]).toBe(found[0]);
-    expect(found[0]?.words.join(" ")).toBe("order <num> placed by <*>");
+    expect(found[0]?.tokens.join(" ")).toBe("order <num> placed by <*>");
     expect([...templates].length).toBe(3);
   });
 
@@ -86,7 +86,7 @@ describe("templates", () => {
     const templates = tree();
     const first = templates.take("a b c");
     for (let i = 0; i < 3; i++) expect(templates.take("a b c")).toBe(first);
-    expect(first?.words).toEqual(["a", "b", "c"]);
+    expect(first?.tokens).toEqual(["a", "b", "c"]);
   });
 
   it("are bounded, and make room when some are forgotten", () => {
@@ -94,7 +94,7 @@ describe("templates", () => {
     const word = (i: number) => String.fromCharCode(97 + (i % 26), 97 + (Math.floor(i / 26) % 26));
     for (let i = 0; i < TEMPLATES_MAX; i++) expect(templates.take(`${word(i)} only`)).toBeDefined();
     expect(templates.take("zz zz zz")).toBeUndefined();
-    templates.forget(({ words }) => words[0] === "aa");
+    templates.forget(({ tokens }) => tokens[0] === "aa");
     expect(templates.size).toBe(TEMPLATES_MAX - 1);
     expect(templates.take("zz zz zz")).toBeDefined();
   });

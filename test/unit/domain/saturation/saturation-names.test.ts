@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type BoundedKind, boundsOf, kindOfName } from "../../../../src/domain/saturation/bounded-name.ts";
-import { nameWords } from "../../../../src/domain/series/metric-family.ts";
+import { nameTerms } from "../../../../src/domain/series/metric-family.ts";
 
 const HOUR = { max: 87.5, minutes: 60 };
 
@@ -10,7 +10,7 @@ describe("words of a name", () => {
     ["node_filesystem_avail_bytes", ["node", "filesystem", "avail", "bytes"]],
     ["diskUsedPercent", ["disk", "used", "percent"]],
     ["pool/seats-left p95", ["pool", "seats", "left", "p95"]],
-  ])("%s", (name, words) => expect(nameWords(name)).toEqual(words));
+  ])("%s", (name, words) => expect(nameTerms(name)).toEqual(words));
 });
 
 describe("kind by name", () => {

@@ -202,7 +202,7 @@ describe("blocks of spans", () => {
     const memory = Buffer.concat(texts);
     const places = texts.map((_, i) => texts.slice(0, i).reduce((sum, { length }) => sum + length, 0));
     const source = {
-      words: new Uint32Array(2 * texts.length + 3),
+      uint32s: new Uint32Array(2 * texts.length + 3),
       none: NO_SPAN_TEXT,
       memory,
       textAddress: (number: number) => places[number] as number,
@@ -211,8 +211,8 @@ describe("blocks of spans", () => {
     const ids = Uint32Array.of(1, 2, 3, 4, 5, 6, 0, 0);
     const writer = new SpanBlockWriter({ tenant: "t", environment: "", serviceId: "shop" }, head);
     for (let turn = 0; turn < 2; turn++) {
-      for (let i = 0; i < texts.length; i++) source.words[i] = i;
-      source.words.set([NO_SPAN_TEXT, places[3] as number, texts[3]?.length as number], texts.length);
+      for (let i = 0; i < texts.length; i++) source.uint32s[i] = i;
+      source.uint32s.set([NO_SPAN_TEXT, places[3] as number, texts[3]?.length as number], texts.length);
       writer.addNumbers(ids, 0, 2, "GET /", 9, head.second * 1_000_000, 5);
       writer.addAttributes(source, 0, texts.length + 1);
     }

@@ -31,7 +31,7 @@ export interface LongBaselinesDependencies {
   readonly shard: Shard;
   readonly outbox: Outbox;
   readonly counters: EngineCounters;
-  readonly processWords: ProcessSlots;
+  readonly processSlots: ProcessSlots;
   readonly shares: EngineShares;
   readonly levels: AcceptedLevels;
   readonly tenantIndex: (tenant: string) => number;
@@ -55,7 +55,7 @@ export class LongBaselines {
       { offsetMs: new TimeZoneHours(timeZone).offsetMs },
       {
         records: kernel.records,
-        words: memory.words,
+        uint32s: memory.uint32s,
         settings: shard.profiles,
         deployments: this.#deployments,
         levels,

@@ -26,7 +26,7 @@ export interface PairPassOptions {
 export interface PairPassDependencies {
   readonly records: StreamRecords;
   /** All of the engine's memory. */
-  readonly words: Uint32Array;
+  readonly uint32s: Uint32Array;
   readonly settings: PairSettings;
   readonly deployments: Deployments;
   readonly levels: AcceptedLevels;

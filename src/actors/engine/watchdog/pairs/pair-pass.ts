@@ -408,7 +408,7 @@ export class PairPass implements WatchdogDetector {
   #pairAt(slot: number): number {
     const known = this.#pairs[slot] ?? 0;
     if (known !== 0) return known;
-    const { records, words: slots, nameOf } = this.#dependencies;
+    const { records, uint32s: slots, nameOf } = this.#dependencies;
     const name = nameOf(slot);
     const pair = this.#take(slots, (records.address(slot) + SR_HASH) >>> 2, records.partition(slot), name.tenant);
     if (pair === 0) return 0;

@@ -4,7 +4,7 @@ import type { ProcessSlots } from "../../../../adapters/shared-memory/engine-mem
 import type { ShareLedger } from "../../../../core/fairness/share-ledger.ts";
 
 export interface PairPlacesDependencies {
-  readonly processWords: Pick<ProcessSlots, "takePair" | "restorePair" | "claimPair" | "returnPair">;
+  readonly processSlots: Pick<ProcessSlots, "takePair" | "restorePair" | "claimPair" | "returnPair">;
   readonly shares: ShareLedger;
   readonly tenantIndex: (tenant: string) => number;
   /** Tenants that are known. */
@@ -26,21 +26,21 @@ export class PairPlaces {
 
   /** Counts a pair from the store, unless there are too many. */
   restore(): boolean {
-    return this.#dependencies.processWords.restorePair(this.#most);
+    return this.#dependencies.processSlots.restorePair(this.#most);
   }
 
   /** Whether the tenant may have another pair, which is counted then. */
   take(tenant: string): boolean {
-    const { processWords, shares, tenantIndex, tenants } = this.#dependencies;
-    if (processWords.takePair(tenantIndex(tenant), this.#most, tenants())) return true;
+    const { processSlots, shares, tenantIndex, tenants } = this.#dependencies;
+    if (processSlots.takePair(tenantIndex(tenant), this.#most, tenants())) return true;
     shares.refuse(tenant);
     return false;
   }
 
   /** The stream of a restored pair was seen. */
   claim(pair: number, tenant: string): void {
-    const { processWords, tenantIndex } = this.#dependencies;
-    processWords.claimPair(tenantIndex(tenant), this.#most);
+    const { processSlots, tenantIndex } = this.#dependencies;
+    processSlots.claimPair(tenantIndex(tenant), this.#most);
     this.enter(pair, tenant);
   }
 
@@ -51,10 +51,10 @@ export class PairPlaces {
   }
 
   give(pair: number): void {
-    const { processWords, shares, tenantIndex } = this.#dependencies;
+    const { processSlots, shares, tenantIndex } = this.#dependencies;
     const tenant = this.#tenants[pair];
     this.#tenants[pair] = undefined;
-    processWords.returnPair(tenant === undefined ? undefined : tenantIndex(tenant), this.#most);
+    processSlots.returnPair(tenant === undefined ? undefined : tenantIndex(tenant), this.#most);
     if (tenant !== undefined) shares.give(tenant);
   }
 }

@@ -14,7 +14,7 @@ const RECOVERIES: ReadonlyMap<DetectorFamily, string> = new Map<DetectorFamily, 
 ]);
 
 /** Null while it goes on. */
-export function endWords(ending: Ending | null, peak: Pick<AlertPeak, "detector">): string | null {
+export function endText(ending: Ending | null, peak: Pick<AlertPeak, "detector">): string | null {
   if (ending === null) return null;
   const { reason, person, level } = ending;
   switch (reason) {

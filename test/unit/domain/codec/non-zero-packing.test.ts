@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { packedSizeMax, packNonZeroWords, unpackNonZeroWords } from "../../../../src/domain/codec/non-zero-words.ts";
+import { packedSizeMax, packNonZero, unpackNonZero } from "../../../../src/domain/codec/non-zero-packing.ts";
 
 const anyWords = fc
   .array(fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, fc.nat(0xffffffff)), { maxLength: 200 })
@@ -9,7 +9,7 @@ const anyWords = fc
 /** Bytes of words that are packed behind `headWords` others, with those. */
 function packedBehind(words: Uint32Array, headWords: number): Uint8Array<ArrayBuffer> {
   const packed = new Uint32Array(headWords + packedSizeMax(words.length));
-  return Uint8Array.from(new Uint8Array(packed.buffer, 0, 4 * packNonZeroWords(words, packed, headWords)));
+  return Uint8Array.from(new Uint8Array(packed.buffer, 0, 4 * packNonZero(words, packed, headWords)));
 }
 
 describe("words without the zeros", () => {
@@ -21,7 +21,7 @@ describe("words without the zeros", () => {
         expect(packed.length).toBe(4 * (headWords + Math.ceil(words.length / 32) + filled));
         expect(packed.subarray(0, 4 * headWords).every((byte) => byte === 0)).toBe(true);
         const unpacked = new Uint32Array(words.length);
-        expect(unpackNonZeroWords(Uint8Array.from(packed.subarray(4 * headWords)), unpacked)).toBe(true);
+        expect(unpackNonZero(Uint8Array.from(packed.subarray(4 * headWords)), unpacked)).toBe(true);
         expect(unpacked).toEqual(words);
       }),
       { numRuns: 500 },
@@ -34,8 +34,8 @@ describe("words without the zeros", () => {
     const longer = new Uint8Array(packed.length + 4);
     longer.set(packed);
     for (const bytes of [packed.slice(0, -4), packed.slice(0, -1), longer, packed.slice(0, 4), new Uint8Array(0)])
-      expect(unpackNonZeroWords(bytes, new Uint32Array(40))).toBe(false);
-    expect(unpackNonZeroWords(packed, new Uint32Array(39))).toBe(false);
-    expect(unpackNonZeroWords(packed, new Uint32Array(40))).toBe(true);
+      expect(unpackNonZero(bytes, new Uint32Array(40))).toBe(false);
+    expect(unpackNonZero(packed, new Uint32Array(39))).toBe(false);
+    expect(unpackNonZero(packed, new Uint32Array(40))).toBe(true);
   });
 });

@@ -9,7 +9,7 @@ export function packedSizeMax(length: number): number {
 }
 
 /** Packs `words` into `packed` from the word `at` on; answers the word behind. */
-export function packNonZeroWords(slots: Uint32Array, packed: Uint32Array, at: number): number {
+export function packNonZero(slots: Uint32Array, packed: Uint32Array, at: number): number {
   const maskLength = Math.ceil(slots.length / BITS);
   let next = at + maskLength;
   for (let group = 0; group < maskLength; group++) {
@@ -28,7 +28,7 @@ export function packNonZeroWords(slots: Uint32Array, packed: Uint32Array, at: nu
 }
 
 /** Unpacks into `words`, which are all zero; false where `packed`, which has its own buffer, is not as long as it says. */
-export function unpackNonZeroWords(packed: Uint8Array<ArrayBuffer>, slots: Uint32Array): boolean {
+export function unpackNonZero(packed: Uint8Array<ArrayBuffer>, slots: Uint32Array): boolean {
   const maskLength = Math.ceil(slots.length / BITS);
   if (packed.length % 4 !== 0 || packed.length < 4 * maskLength) return false;
   const source = new Uint32Array(packed.buffer, 0, packed.length / 4);

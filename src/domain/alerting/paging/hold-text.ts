@@ -38,7 +38,7 @@ export function holdName(by: string): string {
 }
 
 /** Until when a gate holds, and what for; null where nothing holds or it is not asked again. A snooze holds whatever else does. */
-export function holdWords(gate: string | null, snooze: Snooze | null): string | null {
+export function holdText(gate: string | null, snooze: Snooze | null): string | null {
   if (snooze !== null) return `until ${momentText(snooze.untilMs)}: ${snooze.by} has snoozed it; then it is asked again`;
   return gate === null ? null : (ownMember(UNTIL, gate) ?? null);
 }
