@@ -9,14 +9,14 @@ const METRICS = 20;
 const cycleMs = 5_000;
 /** Vectors of a model's training, a cycle apart. */
 const HISTORY = 300;
-const PAIRS = 5;
+const PAIRS = 4;
 const IDLE_CYCLES = 3;
 /** Of each metric in a cycle: what senders that tell every 15 s bring in one of a minute. */
 const VALUES = 4;
 /** Before the first pair, so that what is judged so seldom is compiled. */
-const WARM_CYCLES = 12;
+const WARM_CYCLES = 8;
 const services = { whole: 100, quick: 20 };
-const cyclesPerPair = { whole: 4, quick: 2 };
+const cyclesPerPair = { whole: 3, quick: 2 };
 const env = { WATCHDOG_INTERVAL_SECONDS: String(cycleMs / 1000), WATCHDOG_Z_SCORE_THRESHOLD: "10" };
 
 /** @type {import("../turns.mjs").Row} */

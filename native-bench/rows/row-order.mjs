@@ -44,7 +44,6 @@ const GOAL_ROWS = [
   newStreams,
   jsonBatches,
   singleRecords,
-  answerLatency,
   detectionLatency,
   millionStreams,
   disk,
@@ -58,6 +57,7 @@ const GOAL_ROWS = [
  * @type {import("../turns.mjs").Row[]}
  */
 export const OTHER_ROWS = [
+  answerLatency,
   anomalyCost,
   bystanders,
   coldStreams,
