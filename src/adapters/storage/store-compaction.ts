@@ -3,9 +3,10 @@
  * of their keys, into a file beside it, which takes its place once it is on the disk. A start that ends before that leaves the old file, and what it has written is deleted by the next.
  * 16 MiB of rows take some 0.15 s.
  */
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { COMPACTED_BYTES_MAX, COMPACTION_FREE_BYTES_MIN } from "../../core/config/pack-limits.ts";
+import type { Log } from "../../core/telemetry/log-event.ts";
 import { type KeyValueStore, type StoreEntry, StoreError } from "./key-value-store.ts";
 import { DATA_FILE, LOCK_FILE } from "./lmdb-file.ts";
 import { type LmdbStoreOptions, openLmdbStore, type SealedStore } from "./lmdb-store.ts";
@@ -16,26 +17,49 @@ const COPY_FOLDER = "compacted";
 const ROWS_PER_COMMIT = 2_000;
 /** Rows of some MiB are written by fewer. */
 const BYTES_PER_COMMIT = 4 * 1024 * 1024;
+/** Left on the disk by a copy: what the two files take for their commits at most. */
+const ROOM_BYTES_MIN = 16 * 1024 * 1024;
 const END = new Uint8Array(8).fill(0xff);
 
-/** Opens a store as `openLmdbStore` does, in a file without its free pages where these are worth it. Rejects with StoreError or the system's error. */
-export async function openCompacted(options: LmdbStoreOptions): Promise<SealedStore> {
+/** Opens a store as `openLmdbStore` does, in a file without its free pages where these are worth it, and logs what it gave back. Rejects with StoreError or the system's error. */
+export async function openCompacted(options: LmdbStoreOptions, log: Log): Promise<SealedStore> {
   const copy = join(options.path, COPY_FOLDER);
   rmSync(copy, { recursive: true, force: true });
   const store = openLmdbStore(options);
   if (!store.isSealed || !isWorth(store)) return store;
+  const keepsPages = () =>
+    log("warn", "a store keeps its free pages: the disk has no room for what it holds once more", factsOf(options, store.freeBytes));
+  if (!hasRoom(store, options.path)) {
+    keepsPages();
+    return store;
+  }
   try {
     await copyRows(store, { ...options, path: copy });
   } catch (error) {
     rmSync(copy, { recursive: true, force: true });
-    // Served as it is where the disk has no room for both, and where a value is damaged, which whoever reads it says.
-    if (error instanceof DamagedValueError || (error instanceof StoreError && error.isFullDisk)) return store;
+    // Served as it is where something else took the room meanwhile, and where a value is damaged, which whoever reads it says.
+    const isFull = error instanceof StoreError && error.isFullDisk;
+    if (isFull) keepsPages();
+    if (isFull || error instanceof DamagedValueError) return store;
     await store.close();
     throw error;
   }
+  const { diskBytes } = store.stats();
   await store.close();
   replace(options.path, copy);
-  return openLmdbStore(options);
+  const compacted = openLmdbStore(options);
+  log("info", "a store has given free pages back", factsOf(options, diskBytes - compacted.stats().diskBytes));
+  return compacted;
+}
+
+function factsOf({ path }: LmdbStoreOptions, bytes: number) {
+  return { store: path, bytes };
+}
+
+/** LMDB ends the process where the disk is too full for its own first pages. */
+function hasRoom(store: SealedStore, folder: string): boolean {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize >= store.stats().usedBytes + ROOM_BYTES_MIN;
 }
 
 function isWorth(store: SealedStore): boolean {

@@ -37,8 +37,8 @@ export async function openStores({ dataDir, bytesMaxNow, log }: StoresToOpen): P
     checkStore(series, { tables: SERIES_TABLES, bytesMaxNow }),
   ]);
   const later = checks.flatMap((check) => check.later ?? []);
-  const ofControl = await openCompacted({ path: control, tables: CONTROL_TABLES });
-  const ofSeries = await openCompacted({ path: series, tables: SERIES_TABLES });
+  const ofControl = await openCompacted({ path: control, tables: CONTROL_TABLES }, log);
+  const ofSeries = await openCompacted({ path: series, tables: SERIES_TABLES }, log);
   const controlStore = new PackedStore(ofControl, PACKED_TABLES.control);
   const seriesStore = new PackedStore(ofSeries, PACKED_TABLES.series);
   const close = async () => void (await Promise.all([controlStore.close(), seriesStore.close()]));

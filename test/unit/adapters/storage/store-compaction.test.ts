@@ -7,12 +7,16 @@ import type { KeyValueStore } from "../../../../src/adapters/storage/key-value-s
 import { openLmdbStore } from "../../../../src/adapters/storage/lmdb-store.ts";
 import { openCompacted } from "../../../../src/adapters/storage/store-compaction.ts";
 import { walkStore } from "../../../../src/adapters/storage/store-walk.ts";
+import type { Log } from "../../../../src/core/telemetry/log-event.ts";
 
 const TABLES = ["large", "small", "empty"];
 const EVERY_KEY = { from: new Uint8Array(0), to: Uint8Array.of(0xff, 0xff) };
 
 let folder: string;
+let lines: Array<readonly [level: string, sentence: string, bytes: unknown]>;
+const log: Log = (level, sentence, fields) => void lines.push([level, sentence, fields?.["bytes"]]);
 beforeEach(() => {
+  lines = [];
   folder = mkdtempSync(join(tmpdir(), "vedette-compaction-"));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -45,14 +49,15 @@ describe("a store that a start opens", () => {
     // A start that was killed in the middle has left something.
     mkdirSync(join(folder, "compacted"));
     writeFileSync(join(folder, "compacted", "data.mdb"), "half of a file");
-    const store = await openCompacted({ path: folder, tables: TABLES });
+    const store = await openCompacted({ path: folder, tables: TABLES }, log);
     expect([store.isSealed, contents(store)]).toEqual([true, held]);
+    expect(lines).toEqual([["info", "a store has given free pages back", before - statSync(file()).size]]);
     await store.commit([{ table: "empty", key: keyOf(1), value: Uint8Array.of(1) }], { sync: true });
     await store.close();
     expect(statSync(file()).size).toBeLessThan(before / 2);
     expect(existsSync(join(folder, "compacted"))).toBe(false);
     expect(walkStore(file(), { tables: TABLES }).findings).toEqual([]);
-    const again = await openCompacted({ path: folder, tables: TABLES });
+    const again = await openCompacted({ path: folder, tables: TABLES }, log);
     expect([...again.get("empty", keyOf(1))!]).toEqual([1]);
     await again.close();
   });
@@ -60,10 +65,10 @@ describe("a store that a start opens", () => {
   it("stays as it is where little of it is free, and where it is new", async () => {
     const held = await leaveStore(280);
     const before = statSync(file()).ino;
-    const store = await openCompacted({ path: folder, tables: TABLES });
+    const store = await openCompacted({ path: folder, tables: TABLES }, log);
     expect([contents(store), statSync(file()).ino]).toEqual([held, before]);
     await store.close();
-    const fresh = await openCompacted({ path: join(folder, "fresh"), tables: TABLES });
+    const fresh = await openCompacted({ path: join(folder, "fresh"), tables: TABLES }, log);
     expect(contents(fresh)).toEqual([[], [], []]);
     await fresh.close();
   });
@@ -74,7 +79,7 @@ describe("a store that a start opens", () => {
     bytes[bytes.indexOf(new Uint8Array(5_000).fill(7)) + 100] = 8;
     writeFileSync(file(), bytes);
     const before = statSync(file()).ino;
-    const store = await openCompacted({ path: folder, tables: TABLES });
+    const store = await openCompacted({ path: folder, tables: TABLES }, log);
     expect([...store.get("large", keyOf(6))!]).toEqual(Array.from({ length: 9_000 }, () => 6));
     expect(() => store.get("large", keyOf(7))).toThrow("damaged");
     expect([statSync(file()).ino, existsSync(join(folder, "compacted"))]).toEqual([before, false]);
