@@ -9,7 +9,7 @@ import { walkStore } from "../../src/adapters/storage/store-walk.ts";
 import { canMount, SmallDisks } from "../support/small-disk.ts";
 
 const MIB = 1024 * 1024;
-const SCRIPT = ["--import", "./scripts/typescript-loader.mjs", "test/fault/compacting.ts"];
+const SCRIPT = ["--import", "./scripts/typescript-loader.mjs", "test/support/store-compacting.ts"];
 /** Size of the new file at which the start is killed, and last once it has taken the old one's place. */
 const KILLED_AT_BYTES = [1, MIB / 2, MIB, 2 * MIB, 3 * MIB, Number.POSITIVE_INFINITY];
 const GIVEN_BACK = ["info", "a store has given free pages back"];

@@ -18,7 +18,7 @@ const ROWS_PER_COMMIT = 2_000;
 /** Rows of some MiB are written by fewer. */
 const BYTES_PER_COMMIT = 4 * 1024 * 1024;
 /** Left on the disk by a copy: what the two files take for their commits at most. */
-const ROOM_BYTES_MIN = 16 * 1024 * 1024;
+const FREE_BYTES_LEFT = 16 * 1024 * 1024;
 const END = new Uint8Array(8).fill(0xff);
 
 /** Opens a store as `openLmdbStore` does, in a file without its free pages where these are worth it, and logs what it gave back. Rejects with StoreError or the system's error. */
@@ -27,10 +27,10 @@ export async function openCompacted(options: LmdbStoreOptions, log: Log): Promis
   rmSync(copy, { recursive: true, force: true });
   const store = openLmdbStore(options);
   if (!store.isSealed || !isWorth(store)) return store;
-  const keepsPages = () =>
+  const warn = () =>
     log("warn", "a store keeps its free pages: the disk has no room for what it holds once more", factsOf(options, store.freeBytes));
-  if (!hasRoom(store, options.path)) {
-    keepsPages();
+  if (!fits(store, options.path)) {
+    warn();
     return store;
   }
   try {
@@ -39,7 +39,7 @@ export async function openCompacted(options: LmdbStoreOptions, log: Log): Promis
     rmSync(copy, { recursive: true, force: true });
     // Served as it is where something else took the room meanwhile, and where a value is damaged, which whoever reads it says.
     const isFull = error instanceof StoreError && error.isFullDisk;
-    if (isFull) keepsPages();
+    if (isFull) warn();
     if (isFull || error instanceof DamagedValueError) return store;
     await store.close();
     throw error;
@@ -57,9 +57,9 @@ function factsOf({ path }: LmdbStoreOptions, bytes: number) {
 }
 
 /** LMDB ends the process where the disk is too full for its own first pages. */
-function hasRoom(store: SealedStore, folder: string): boolean {
+function fits(store: SealedStore, folder: string): boolean {
   const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize >= store.stats().usedBytes + ROOM_BYTES_MIN;
+  return bavail * bsize >= store.stats().usedBytes + FREE_BYTES_LEFT;
 }
 
 function isWorth(store: SealedStore): boolean {

@@ -1,5 +1,5 @@
 // A start's look at a store, in a process of its own: makes one of which much is free, or opens it as a start does.
-// usage: node --import ./scripts/typescript-loader.mjs test/fault/compacting.ts make|open FOLDER   (open prints the lines of its log as JSON, and a digest of the rows)
+// usage: node --import ./scripts/typescript-loader.mjs test/support/store-compacting.ts make|open FOLDER   (open prints the lines of its log as JSON, and a digest of the rows)
 import { createHash } from "node:crypto";
 import { writeSync } from "node:fs";
 import { openLmdbStore } from "../../src/adapters/storage/lmdb-store.ts";
