@@ -6,7 +6,7 @@ import { departureOf } from "../../dist/domain/rca/departure.js";
 import { SeriesPacker, unpackSeries } from "../../dist/domain/rca/evidence-packing.js";
 import { RunningIncidents } from "../../dist/domain/rca/incident-group.js";
 import { ringWindows } from "../../dist/domain/rca/ring-windows.js";
-import { packName, ToldNames } from "../../dist/domain/rca/series-names.js";
+import { packName, ReportedNames } from "../../dist/domain/rca/series-names.js";
 import { IncidentMemory } from "../../dist/modules/analysis/incident-memory.js";
 
 const services = 200;
@@ -72,7 +72,7 @@ const edges = Array.from({ length: services - 1 }, (_, i) => [`service-${Math.fl
 
 function analyseLoop(repeats) {
   const { names, numbers } = packed();
-  const told = new ToldNames();
+  const told = new ReportedNames();
   told.learn({ namesFrom: 0, names });
   const once = () => {
     const series = unpackSeries(numbers, (number) => told.of(number)).map(({ one }) => one);

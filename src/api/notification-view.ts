@@ -12,7 +12,7 @@ export function notificationView({ state, channel, atMs, reason }: Notification)
 }
 
 /** An anomaly with what was told of it, as lists and the event stream show it; `alert` as anomalyView() wants it. */
-export function toldAnomalyView(anomaly: Anomaly, alert: Alert | undefined, notification: Notification) {
+export function notifiedAnomalyView(anomaly: Anomaly, alert: Alert | undefined, notification: Notification) {
   return { ...anomalyView(anomaly, alert), notification: notificationView(notification) };
 }
 

@@ -38,10 +38,10 @@ async function isMeant(question: string): Promise<boolean> {
 
 function drillLines({ result, failed_stage, reason, stages, deliveries }: DrillAnswer): string[] {
   const stageRows = stages.map(({ stage, state, after_ms }) => [stage, state, after_ms === null ? "" : `${after_ms} ms`]);
-  const told = deliveries.map(({ channel, state, error }) => [plain(channel), state, plain(error ?? "")]);
+  const rows = deliveries.map(({ channel, state, error }) => [plain(channel), state, plain(error ?? "")]);
   return [
     result === "passed" ? "passed" : plain(`failed at ${failed_stage ?? "?"}: ${reason ?? ""}`),
     ...tableLines(["STAGE", "STATE", "AFTER"], stageRows),
-    ...(told.length === 0 ? ["nobody was told"] : tableLines(["CHANNEL", "STATE", "ERROR"], told)),
+    ...(rows.length === 0 ? ["nobody was told"] : tableLines(["CHANNEL", "STATE", "ERROR"], rows)),
   ];
 }

@@ -111,4 +111,4 @@ export const CHARTS_WANTED_MAX = 16;
 export const CHART_WAIT_MS_MAX = 2_000;
 
 /** Times that an alert's channels hear of another cause: an analysis that wavers between two says so a few times and no more. */
-export const CAUSE_CHANGES_TOLD_MAX = 5;
+export const CAUSE_CHANGES_SENT_MAX = 5;

@@ -56,7 +56,7 @@ export function webhookEpisode(
   const tier = ownMember(TIERS, (labels.severity ?? "").trim().toLowerCase()) ?? TIER_UNKNOWN;
   const z = zOfScore(SCORES[tier]);
   const numbers = { observed: 0, expected: 0, lower: 0, upper: 0, threshold: 0, baselineValues: 0, baselineAgeSeconds: 0 };
-  const known = toldApart(labels);
+  const known = distinguishing(labels);
   const text = annotations.summary ?? annotations.description ?? annotations.message ?? `${metricName} fires`;
   return {
     tenant,
@@ -105,7 +105,7 @@ function endOf(endsAt: string | undefined): number {
 
 /** What an alert is known by, whenever it began: its labels, without those that tell the servers of a pair apart. */
 export function alertFingerprint(tenant: string, labels: Readonly<Record<string, unknown>>): string {
-  return fingerprintOf(tenant, toldApart(labels));
+  return fingerprintOf(tenant, distinguishing(labels));
 }
 
 function fingerprintOf(tenant: string, known: readonly KnownLabel[]): string {
@@ -139,7 +139,7 @@ function alertEpisodeId(tenant: string, known: readonly KnownLabel[], startedAtM
 }
 
 /** Labels that tell alerts apart, by name: megabytes of them would hold the thread, so what comes behind half a megabyte is left out. */
-function toldApart(labels: Readonly<Record<string, unknown>>): readonly KnownLabel[] {
+function distinguishing(labels: Readonly<Record<string, unknown>>): readonly KnownLabel[] {
   const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
   let left = IDENTITY_CHARACTERS_MAX;
   const end = sorted.findIndex(([name, value]) => {

@@ -28,13 +28,13 @@ export interface ChannelDelivery extends Delivery {
   /** Messages decided on while one was under way, in their order: the newest state, and a cause behind it. */
   readonly waiting: readonly AlertMessage[];
   /** Whether the channel knows of the alert: `unknown` after an attempt that may have arrived. */
-  readonly told: "no" | "unknown" | "yes";
+  readonly notified: "no" | "unknown" | "yes";
   /** Whether what it was reported last is the end. */
-  readonly endTold: boolean;
+  readonly endNotified: boolean;
   readonly sentAtMs: number | null;
   readonly deliveredAtMs: number | null;
   /** When the channel was told of the alert as it fires since it opened last; null while it was not. */
-  readonly toldAtMs: number | null;
+  readonly notifiedAtMs: number | null;
   /** The message at hand leaves with no other: it was refused with others, or may have arrived alone. */
   readonly alone?: true;
   /** The mail that the message at hand is a part of. */
@@ -52,11 +52,11 @@ const NEW: ChannelDelivery = {
   message: null,
   inFlight: false,
   waiting: [],
-  told: "no",
-  endTold: false,
+  notified: "no",
+  endNotified: false,
   sentAtMs: null,
   deliveredAtMs: null,
-  toldAtMs: null,
+  notifiedAtMs: null,
 };
 
 const PAGES: ReadonlySet<MessageKind> = new Set(["opened", "raised", "reopened", "renewed", "notice"]);
@@ -107,8 +107,8 @@ export function undeliverable(error: string): ChannelDelivery {
 /** The delivery as a start finds it: an attempt that was cut may have arrived, and is made again under the same key. */
 export function afterRestart(delivery: ChannelDelivery, notifier: Notifier): ChannelDelivery {
   if (!delivery.inFlight) return delivery;
-  const told = delivery.told === "yes" ? "yes" : "unknown";
-  const cut = { ...asSent(delivery, true, notifier), told, inFlight: false, waiting: [], nextAttemptAtMs: 0 } as const;
+  const notified = delivery.notified === "yes" ? "yes" : "unknown";
+  const cut = { ...asSent(delivery, true, notifier), notified, inFlight: false, waiting: [], nextAttemptAtMs: 0 } as const;
   const next = delivery.waiting.reduce<ChannelDelivery>((now, later) => withMessage(now, later, notifier) ?? now, cut);
   // What waited may have been sent by a run that ended before it stored so much as an outcome.
   return next.message === null ? next : asSent(next, true, notifier);
@@ -122,8 +122,15 @@ function afterAttempt(delivery: ChannelDelivery, message: AlertMessage, end: Sha
   const ended = attemptEnded(sent, end, retryOf(sent));
   if (ended.state === "pending") return ended;
   if (ended.state !== "delivered") return { ...apart(ended), message: null };
-  const endTold = message.kind === "resolved";
-  return { ...apart(ended), message: null, told: "yes", endTold, deliveredAtMs: nowMs, toldAtMs: delivery.toldAtMs ?? nowMs };
+  const endNotified = message.kind === "resolved";
+  return {
+    ...apart(ended),
+    message: null,
+    notified: "yes",
+    endNotified,
+    deliveredAtMs: nowMs,
+    notifiedAtMs: delivery.notifiedAtMs ?? nowMs,
+  };
 }
 
 /** A mail is as old as it is as a whole. */
@@ -137,8 +144,8 @@ function asRepeated(
   { mayHaveArrived }: Extract<AttemptOutcome, { kind: "retry" }>,
   notifier: Notifier,
 ): ChannelDelivery {
-  const told = mayHaveArrived && delivery.told === "no" ? "unknown" : delivery.told;
-  return { ...asSent(delivery, mayHaveArrived, notifier), told };
+  const notified = mayHaveArrived && delivery.notified === "no" ? "unknown" : delivery.notified;
+  return { ...asSent(delivery, mayHaveArrived, notifier), notified };
 }
 
 /** How its message is repeated: as it was, where it is known by how it was sent and may have arrived. */
@@ -156,11 +163,11 @@ function apart({ alone: _, joined: _joined, ...delivery }: ChannelDelivery): Cha
 
 /** Nothing is to be sent: a page always is, anything else to a channel that knows of the alert and not of its end. */
 function behind(known: ChannelDelivery, message: AlertMessage, notifier: Notifier): ChannelDelivery {
-  if (isPage(message.kind)) return pending(known.endTold ? { ...known, endTold: false, toldAtMs: null } : known, message);
+  if (isPage(message.kind)) return pending(known.endNotified ? { ...known, endNotified: false, notifiedAtMs: null } : known, message);
   // It fires again, and somebody had it before that was reported here: who reads hears of it, nobody is woken.
-  const isNews = message.kind === "acknowledged" && known.endTold && !wakes(notifier);
-  if (isNews) return pending({ ...known, endTold: false }, message);
-  return known.told === "no" || known.endTold ? known : pending(known, message);
+  const isNews = message.kind === "acknowledged" && known.endNotified && !wakes(notifier);
+  if (isNews) return pending({ ...known, endNotified: false }, message);
+  return known.notified === "no" || known.endNotified ? known : pending(known, message);
 }
 
 /** `unsent` has not arrived: the newer state takes its place, or nothing is sent where the channel need never hear of it. */
@@ -172,7 +179,7 @@ function instead(known: ChannelDelivery, unsent: AlertMessage, message: AlertMes
   const newest = { ...message, cause: message.cause ?? unsent.cause };
   // What only says more takes nothing away: a page that waits stays one.
   if (message.kind === "updated") return pending(known, { ...newest, kind: unsent.kind });
-  if (isPage(message.kind) || known.told !== "no") return pending(known, newest);
+  if (isPage(message.kind) || known.notified !== "no") return pending(known, newest);
   // It ended, or somebody has it, before anything was told: chat and mail hear of it in one message, nobody is woken.
   if (wakes(notifier)) return { ...apart(known), state: "dropped", message: null };
   return pending(known, { ...newest, both: message.kind === "resolved" });

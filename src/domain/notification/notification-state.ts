@@ -16,13 +16,13 @@ export interface Notification {
 }
 
 /** What one channel has received of an alert. */
-export interface ToldChannel {
+export interface NotifiedChannel {
   readonly channel: string;
   readonly delivery: ChannelDelivery;
 }
 
 /** What of an alert says why nobody was told. */
-export type ToldAlert = Pick<Alert, "pages" | "heldBy" | "mergedInto" | "snooze"> & {
+export type NotifiedAlert = Pick<Alert, "pages" | "heldBy" | "mergedInto" | "snooze"> & {
   readonly state: Pick<Alert["state"], "resolvedAtMs">;
 };
 
@@ -36,8 +36,8 @@ export function nowhereReason(isAnyConfigured: boolean): string {
 }
 
 /** What is said of an alert with these deliveries; `isAnyConfigured` says whether any channel is. */
-export function notificationOf(alert: ToldAlert, deliveries: readonly ToldChannel[], isAnyConfigured: boolean): Notification {
-  return told(deliveries) ?? toBeTold(deliveries) ?? notTold(deliveries) ?? undelivered(alert, isAnyConfigured);
+export function notificationOf(alert: NotifiedAlert, deliveries: readonly NotifiedChannel[], isAnyConfigured: boolean): Notification {
+  return notified(deliveries) ?? pendingNotification(deliveries) ?? lostNotification(deliveries) ?? undelivered(alert, isAnyConfigured);
 }
 
 /** The notification of an alert that has closed into another and that nobody was told of by itself: people hear of it as a part of that one. */
@@ -56,18 +56,18 @@ export function withoutAlert(suppressedBy: string | null, isResolved: boolean): 
 }
 
 /** The first that took it. */
-function told(deliveries: readonly ToldChannel[]): Notification | undefined {
+function notified(deliveries: readonly NotifiedChannel[]): Notification | undefined {
   let first: Notification | undefined;
   for (const { channel, delivery } of deliveries) {
-    const atMs = delivery.toldAtMs;
+    const atMs = delivery.notifiedAtMs;
     if (atMs !== null && (first === undefined || atMs < (first.atMs as number))) first = { state: "told", channel, atMs, reason: null };
   }
   return first;
 }
 
-function toBeTold(deliveries: readonly ToldChannel[]): Notification | undefined {
+function pendingNotification(deliveries: readonly NotifiedChannel[]): Notification | undefined {
   const waiting = deliveries.find(
-    ({ delivery }) => delivery.message !== null && (isPage(delivery.message.kind) || delivery.told !== "yes"),
+    ({ delivery }) => delivery.message !== null && (isPage(delivery.message.kind) || delivery.notified !== "yes"),
   );
   if (waiting === undefined) return undefined;
   const { error } = waiting.delivery;
@@ -75,14 +75,14 @@ function toBeTold(deliveries: readonly ToldChannel[]): Notification | undefined 
   return { state: "to_be_told", channel: waiting.channel, atMs: null, reason };
 }
 
-function notTold(deliveries: readonly ToldChannel[]): Notification | undefined {
+function lostNotification(deliveries: readonly NotifiedChannel[]): Notification | undefined {
   const lost = deliveries.find(({ delivery }) => delivery.state === "exhausted");
   if (lost !== undefined) return nobody(lost.delivery.error ?? "it was given up", lost.channel);
   const [first] = deliveries;
   return first === undefined ? undefined : nobody("it ended, or somebody had it, before it was sent", first.channel);
 }
 
-function undelivered({ pages, heldBy, mergedInto, snooze, state }: ToldAlert, isAnyConfigured: boolean): Notification {
+function undelivered({ pages, heldBy, mergedInto, snooze, state }: NotifiedAlert, isAnyConfigured: boolean): Notification {
   if (heldBy !== null)
     return state.resolvedAtMs === null ? held(heldBy, snooze) : nobody(`${holdName(heldBy)} held it back until it ended`);
   if (mergedInto !== null) return nobody(`it is a part of alert ${mergedInto}`);

@@ -11,7 +11,7 @@ export interface PagedAlert {
   readonly acknowledgedAtMs: number | null;
   readonly isFalsePositive: boolean;
   /** A receiver took a page of it. */
-  readonly isTold: boolean;
+  readonly isNotified: boolean;
 }
 
 export interface PageRow {
@@ -19,7 +19,7 @@ export interface PageRow {
   readonly serviceId: string;
   readonly pages: number;
   /** Alerts that paged and of which nobody was told. */
-  readonly notTold: number;
+  readonly unnotified: number;
   readonly acknowledged: number;
   readonly medianAckSeconds: number | null;
   readonly falsePositives: number;
@@ -47,7 +47,7 @@ function rowOf(alerts: readonly PagedAlert[]): PageRow {
     team,
     serviceId,
     pages: alerts.reduce((sum, { pagesAtMs }) => sum + pagesAtMs.length, 0),
-    notTold: alerts.filter(({ isTold }) => !isTold).length,
+    unnotified: alerts.filter(({ isNotified }) => !isNotified).length,
     acknowledged: waits.length,
     medianAckSeconds: waits.length === 0 ? null : median(waits),
     falsePositives: alerts.filter(({ isFalsePositive }) => isFalsePositive).length,

@@ -11,7 +11,7 @@ export interface NewNames {
 }
 
 /** A name that was told. */
-export interface ToldName {
+export interface ReportedName {
   readonly packed: string;
   readonly of: SeriesName;
 }
@@ -21,20 +21,20 @@ export function packName({ serviceId, metricName, instance, peer, node }: Series
   return JSON.stringify([serviceId, metricName, instance, peer, node]);
 }
 
-function unpackName(packed: string): ToldName {
+function unpackName(packed: string): ReportedName {
   const [serviceId, metricName, instance, peer, node] = JSON.parse(packed) as [string, string, string | null, string | null, string | null];
   return { packed, of: { serviceId, metricName, instance, peer, node } };
 }
 
 /** Names that one engine has told: as many as it keeps, about 300 bytes each. */
-export class ToldNames {
-  readonly #names: ToldName[] = [];
+export class ReportedNames {
+  readonly #names: ReportedName[] = [];
 
   get count(): number {
     return this.#names.length;
   }
 
-  of(number: number): ToldName | undefined {
+  of(number: number): ReportedName | undefined {
     return this.#names[number];
   }
 

@@ -67,11 +67,11 @@ export class MetadataBook {
 
   /** Takes what a sender tells. Senders that contradict each other would restart series for ever: a type stays for METADATA_TYPE_HOLD_MS, and of senders that are known each has its own. */
   learn(reported: MetricMetadata, nowMs: number): Learned {
-    const { tenant, metricName, sender, ...told } = reported;
+    const { tenant, metricName, sender, ...fields } = reported;
     const known = this.#metrics.get(metricKey(tenant, metricName));
     if (sender !== undefined && known !== undefined && this.#contradicts(reported, sender, known))
       return this.#learnOfSender(reported, sender, known, nowMs);
-    return this.#learnOfAll({ tenant, metricName, ...told }, sender ?? NOT_ONE, known, nowMs);
+    return this.#learnOfAll({ tenant, metricName, ...fields }, sender ?? NOT_ONE, known, nowMs);
   }
 
   /** Takes what is stored. */
@@ -151,26 +151,26 @@ export class MetadataBook {
     const holds = known !== undefined && known.metadata.type !== reported.type && nowMs - known.typeSinceMs < METADATA_TYPE_HOLD_MS;
     const metadata = holds ? { ...reported, type: known.metadata.type } : reported;
     const keepsType = known !== undefined && known.metadata.type === metadata.type;
-    const told = {
+    const next = {
       metadata,
       typeSinceMs: keepsType ? known.typeSinceMs : nowMs,
       teller: !keepsType || known.teller === sender ? sender : NOT_ONE,
     };
     if (known !== undefined && isSame(known.metadata, metadata)) {
-      if (known.teller !== told.teller) this.#metrics.set(metricKey(reported.tenant, reported.metricName), told);
+      if (known.teller !== next.teller) this.#metrics.set(metricKey(reported.tenant, reported.metricName), next);
       return "known";
     }
-    this.#put(told);
+    this.#put(next);
     this.#unsaved.push(reported);
     return "new";
   }
 
-  #put(told: Known): void {
-    const { metadata } = told;
+  #put(next: Known): void {
+    const { metadata } = next;
     const key = metricKey(metadata.tenant, metadata.metricName);
     const before = this.#metrics.get(key)?.metadata;
     if (before === undefined) this.#shares.add(metadata.tenant);
-    this.#metrics.set(key, told);
+    this.#metrics.set(key, next);
     const touched = [...(before === undefined ? [] : seriesOfMetadata(before)), ...seriesOfMetadata(metadata)];
     for (const [seriesName] of touched) this.#judge(metadata.tenant, seriesName);
   }

@@ -236,8 +236,8 @@ export class AlertDraft {
 
   #tellInstances(of: { readonly alertId: string } & JoinedInstances): void {
     const alert = this.#memory.current(of.alertId);
-    const told = alert === undefined ? undefined : withInstances(alert, of, this.#nowMs);
-    if (told !== undefined) this.#memory.keep(told);
+    const updated = alert === undefined ? undefined : withInstances(alert, of, this.#nowMs);
+    if (updated !== undefined) this.#memory.keep(updated);
   }
 
   /** What a step does to an alert is told at once: whatever else is in the transaction, its line says what was so by then. */

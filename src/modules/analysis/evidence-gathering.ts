@@ -12,7 +12,7 @@ import { MINUTE_MS } from "../../core/time/durations.ts";
 import { STALE_METRIC } from "../../domain/detection/service/stale-finding.ts";
 import type { CallEvidence, ChangeEvidence, IncidentEvidence } from "../../domain/rca/evidence.ts";
 import { namedEdges } from "../../domain/rca/peers.ts";
-import { type ToldName, ToldNames } from "../../domain/rca/series-names.ts";
+import { type ReportedName, ReportedNames } from "../../domain/rca/series-names.ts";
 import type { CallGraph, GraphCall } from "../../domain/topology/blast-radius.ts";
 import { joinedWith } from "../../domain/topology/reach.ts";
 import { addTotals, type CallTotals, NO_CALLS } from "../../domain/trace/call-edges.ts";
@@ -22,8 +22,8 @@ import { readCalls } from "../calls/stored-calls.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
 import type { SaturationBooks } from "../saturation/saturation-context.ts";
 import type { StateWith } from "../state/stored-state.ts";
+import { GatheredEvidence } from "./gathered-evidence.ts";
 import type { ThreadTime } from "./thread-time.ts";
-import { ToldEvidence } from "./told-evidence.ts";
 
 /** Calls of the last hour make the graph. */
 const GRAPH_MINUTES = 60;
@@ -64,7 +64,7 @@ interface CallMinutes extends GraphCall {
 export class EvidenceGathering {
   readonly #dependencies: EvidenceDependencies;
   /** Names that each engine has told. */
-  readonly #names = new Map<number, ToldNames>();
+  readonly #names = new Map<number, ReportedNames>();
   #walk = 0;
   readonly #gate: TurnGate;
 
@@ -141,15 +141,15 @@ export class EvidenceGathering {
     const edges = calls.map(({ caller, callee }) => [caller, callee] as const);
     const services = await this.#servicesOf(wanted, edges);
     const { time } = this.#dependencies;
-    const told = new ToldEvidence();
+    const gathered = new GatheredEvidence();
     const query = { tenant, environment, onsetMs, untilMs, services, wants: "departures" as const };
-    await this.#ask(query, (answer, nameOf) => time.spend(() => told.add(answer, nameOf)));
+    await this.#ask(query, (answer, nameOf) => time.spend(() => gathered.add(answer, nameOf)));
     return time.spend(() => ({
       onsetMs,
       untilMs,
       target,
       members: [...wanted.services],
-      ...told.evidence(calls, wanted),
+      ...gathered.evidence(calls, wanted),
       calls: calls.map((call) => callEvidence(call, onsetMs, untilMs)),
       edges,
       changes: this.#dependencies.changes(wanted),
@@ -170,11 +170,14 @@ export class EvidenceGathering {
   }
 
   /** Walks over all engines; each goes on while what it has told before is taken in. */
-  async #ask(query: WalkQuery, take: (answer: EvidenceAnswer, nameOf: (number: number) => ToldName | undefined) => void): Promise<void> {
+  async #ask(
+    query: WalkQuery,
+    take: (answer: EvidenceAnswer, nameOf: (number: number) => ReportedName | undefined) => void,
+  ): Promise<void> {
     const { engines } = this.#dependencies;
     const walk = ++this.#walk;
     await engines.withEach(async (engine) => {
-      const names = this.#names.get(engine) ?? new ToldNames();
+      const names = this.#names.get(engine) ?? new ReportedNames();
       this.#names.set(engine, names);
       const ask = () => engines.evidence(engine, { ...query, walk, namesKnown: names.count });
       for (let next: Promise<EvidenceAnswer> | undefined = ask(); next !== undefined; ) {

@@ -1,6 +1,6 @@
 // GET /api/v1/anomalies and /api/v1/anomalies/{id}. Newest detection first; `total` counts all that match the filters, whatever the page.
 import { decisionView } from "../../api/alert-view.ts";
-import { toldAnomalyView } from "../../api/notification-view.ts";
+import { notifiedAnomalyView } from "../../api/notification-view.ts";
 import { openPage } from "../../api/page-token.ts";
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
@@ -76,7 +76,7 @@ export function anomalyDetail({ state }: AnomaliesContext, anomaly: Anomaly, mad
   const rowId = paging === null ? "" : ledgerRowId(anomaly.id, paging.serial);
   const decision = made ?? (paging === null ? undefined : state.alerts.ledger.find(anomaly.tenant, paging.decidedAtMs, rowId));
   return {
-    ...toldAnomalyView(anomaly, state.alerts.ofAnomaly(anomaly), state.alerts.notificationOfAnomaly(anomaly)),
+    ...notifiedAnomalyView(anomaly, state.alerts.ofAnomaly(anomaly), state.alerts.notificationOfAnomaly(anomaly)),
     contributions: (verdict as Partial<Verdict> | null)?.contributions ?? [],
     decision: decision === undefined ? null : decisionView(decision),
     feedback_by: feedback?.by ?? null,
@@ -96,7 +96,7 @@ async function readPage({ state, pause }: AnomaliesContext, tenant: string, page
   const notificationOf = state.alerts.notificationsOfAnomalies();
   const read = ({ id, detectedAtMs }: AnomalyEntry) => {
     const anomaly = state.anomalies.read({ tenant, id, detectedAtMs });
-    return anomaly === undefined ? [] : [toldAnomalyView(anomaly, state.alerts.ofAnomaly(anomaly), notificationOf(anomaly))];
+    return anomaly === undefined ? [] : [notifiedAnomalyView(anomaly, state.alerts.ofAnomaly(anomaly), notificationOf(anomaly))];
   };
   return (await mapInSlices(page, read, pause)).flat();
 }

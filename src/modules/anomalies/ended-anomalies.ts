@@ -1,7 +1,7 @@
 // What one change ends by hand: anomalies, the alerts that end with them, and what follows for webhooks and for readers of the stream. Nothing of it is learned as
 // normal, and streams whose episodes go on stay with their anomaly: it is not found again before it was over once.
 import type { StoreOperation } from "../../adapters/storage/key-value-store.ts";
-import { toldAnomalyView } from "../../api/notification-view.ts";
+import { notifiedAnomalyView } from "../../api/notification-view.ts";
 import type { Alert } from "../../domain/alerting/paging/alert.ts";
 import type { Anomaly } from "../../domain/anomaly/anomaly.ts";
 import { type AcceptedLevel, type Ending, endWord } from "../../domain/anomaly/ending.ts";
@@ -107,7 +107,7 @@ export class EndedAnomalies {
     for (const { after } of this.#changed.values()) state.anomalies.put(after);
     const notificationOf = this.alerts.notificationsOfAnomalies();
     const events = [...this.#changed.values()].map(({ after }) => {
-      const data = JSON.stringify(toldAnomalyView(after, this.alerts.ofAnomaly(after), notificationOf(after)));
+      const data = JSON.stringify(notifiedAnomalyView(after, this.alerts.ofAnomaly(after), notificationOf(after)));
       return { event: "anomaly", tenant: this.#tenant, data } as const;
     });
     if (events.length > 0) tell(events);

@@ -1,7 +1,7 @@
 // What a run of verdict frames changes: collected over the committed state, turned into one list of operations, taken over once committed.
 // It may be thrown away and made again from the same frames after a failed commit.
 import type { StoreOperation } from "../../adapters/storage/key-value-store.ts";
-import { toldAnomalyView } from "../../api/notification-view.ts";
+import { notifiedAnomalyView } from "../../api/notification-view.ts";
 import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
 import type { StreamEvents } from "../../core/protocol/query.ts";
 import {
@@ -187,7 +187,7 @@ export class VerdictDraft {
     const reported = [...this.#changed.values()].filter((changed) => changed.isNews);
     const notificationOf = this.#alerts.notificationsOfAnomalies();
     return reported.map(({ anomaly }) => {
-      const data = JSON.stringify(toldAnomalyView(anomaly, this.#alerts.ofAnomaly(anomaly), notificationOf(anomaly)));
+      const data = JSON.stringify(notifiedAnomalyView(anomaly, this.#alerts.ofAnomaly(anomaly), notificationOf(anomaly)));
       return { event: "anomaly", tenant: anomaly.tenant, data };
     });
   }

@@ -146,6 +146,6 @@ function jobView(job: TrainingJobRow) {
 
 /** A job as the event stream tells it: in hundredths. */
 export function trainingEvent({ id, state, progress }: TrainingJobRow): JobEvent {
-  const told = { queued: "running", running: "running", succeeded: "done", failed: "failed", cancelled: "failed" } as const;
-  return { job_id: id, kind: "training", state: told[state], done: Math.round(progress * 100), total: 100 };
+  const eventStates = { queued: "running", running: "running", succeeded: "done", failed: "failed", cancelled: "failed" } as const;
+  return { job_id: id, kind: "training", state: eventStates[state], done: Math.round(progress * 100), total: 100 };
 }

@@ -4,7 +4,7 @@
  */
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import {
-  CAUSE_CHANGES_TOLD_MAX,
+  CAUSE_CHANGES_SENT_MAX,
   ENDS_HANDED_PER_DESTINATION_MAX,
   EXHAUSTED_REPORTED_MS,
   MESSAGES_HANDED_PER_DESTINATION_MAX,
@@ -244,7 +244,7 @@ export class ChannelDeliveries implements AlertFollower, DeliveryKind {
       const known = state.alerts.timeline.read(tenant, alert.state.id).flatMap((line) => (line.kind === "cause" ? line.text : []));
       if (known.at(-1) !== text) draft.note({ tenant, alertId: alert.state.id }, { atMs: nowMs(), kind: "cause", by: null, text });
       const changes = [...known, text].filter((cause, at, all) => at > 0 && !isSameCause(cause, all[at - 1] as string)).length;
-      const isOther = known.length > 0 && !isSameCause(known.at(-1) as string, text) && changes <= CAUSE_CHANGES_TOLD_MAX;
+      const isOther = known.length > 0 && !isSameCause(known.at(-1) as string, text) && changes <= CAUSE_CHANGES_SENT_MAX;
       draft.reportCause(causeMessage(alert, text, nowMs(), this.routes.facts(alert)), isOther);
     }
   }

@@ -199,10 +199,10 @@ export class ChannelDraft implements FollowingDraft {
   reportCause(message: AlertMessage, isOther: boolean): void {
     for (const { key, row: stored } of rowsOfAlert(this.#sources.control, message.tenant, message.alertId)) {
       const text = keyText(key);
-      if (stored.causeTold === true && !isOther) continue;
+      if (stored.causeNotified === true && !isOther) continue;
       this.#put(text, message, undefined);
       const row = this.#rows.changed.get(text);
-      if (row !== undefined) this.#rows.put(text, { ...row, causeTold: true });
+      if (row !== undefined) this.#rows.put(text, { ...row, causeNotified: true });
     }
   }
 
@@ -269,8 +269,8 @@ export class ChannelDraft implements FollowingDraft {
     const delivery = withMessage(known?.delivery, message, place.notifier);
     if (delivery === undefined || delivery === known?.delivery) return;
     const { channel, ruleId, fallback, notifier, destination } = place;
-    const causeTold = known?.causeTold === true ? ({ causeTold: true } as const) : {};
-    this.#rows.put(text, { channel, ruleId, fallback, notifier, destination, delivery, run: this.#sources.run, ...causeTold });
+    const causeNotified = known?.causeNotified === true ? ({ causeNotified: true } as const) : {};
+    this.#rows.put(text, { channel, ruleId, fallback, notifier, destination, delivery, run: this.#sources.run, ...causeNotified });
   }
 
   #read(text: string, isHanded: boolean): DeliveryRow | undefined {
@@ -314,7 +314,7 @@ function openEntry(key: string, { delivery: { message }, destination }: Delivery
 }
 
 /** Whether a channel is told this message, or was, without another's failure. */
-function hears({ message: own, told, endTold, sentAtMs }: ChannelDelivery, { atMs }: AlertMessage): boolean {
+function hears({ message: own, notified, endNotified, sentAtMs }: ChannelDelivery, { atMs }: AlertMessage): boolean {
   if (own !== null) return own.atMs >= atMs;
-  return told !== "no" && !endTold && sentAtMs !== null && sentAtMs >= atMs;
+  return notified !== "no" && !endNotified && sentAtMs !== null && sentAtMs >= atMs;
 }

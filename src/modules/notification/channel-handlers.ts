@@ -32,9 +32,9 @@ export async function testChannels(context: NotificationContext, request: QueryR
   const { tenant, subject } = request.principal;
   const channels = chosenChannels(context, tenant, request.body);
   if (!channels.ok) return channels;
-  const told = await Promise.all((channels.value ?? []).map((each) => tested(context, tenant, subject, each)));
-  if (told.includes("full")) return refused("overloaded", TOO_MANY_CALLS);
-  return done({ results: told.flatMap((one) => (one === "full" ? [] : [notificationView(one)])) });
+  const outcomes = await Promise.all((channels.value ?? []).map((each) => tested(context, tenant, subject, each)));
+  if (outcomes.includes("full")) return refused("overloaded", TOO_MANY_CALLS);
+  return done({ results: outcomes.flatMap((one) => (one === "full" ? [] : [notificationView(one)])) });
 }
 
 /** The channels of a choice; undefined where nothing was chosen. */
@@ -53,16 +53,16 @@ export function chosenChannels(
 
 async function tested(context: NotificationContext, tenant: string, by: string, channel: string): Promise<Notification | "full"> {
   const { channels, calls, state, nowMs, randomBytes } = context;
-  const notTold = (reason: string): Notification => ({ state: "not_told", channel, atMs: null, reason });
+  const failedTest = (reason: string): Notification => ({ state: "not_told", channel, atMs: null, reason });
   const destination = resolvedOf(state.configured.routing.destinations, tenant, channel)?.destination ?? null;
-  if (destination === null) return notTold(`${channel} leads nowhere: its notifier is not configured`);
+  if (destination === null) return failedTest(`${channel} leads nowhere: its notifier is not configured`);
   const id = newId({ randomBytes });
   const answer = await calls.tryChannel(tenant, destination, testMessages(destination.notifier, { tenant, by, id }, nowMs()));
   if (answer === "full") return "full";
-  if (answer === undefined) return notTold("the notifier gave no answer; try again in a moment");
+  if (answer === undefined) return failedTest("the notifier gave no answer; try again in a moment");
   const { outcome } = answer;
   channels.noteTest(tenant, destination, nowMs(), outcome.kind === "delivered" ? null : outcome.error);
-  return outcome.kind === "delivered" ? { state: "told", channel, atMs: nowMs(), reason: null } : notTold(outcome.error);
+  return outcome.kind === "delivered" ? { state: "told", channel, atMs: nowMs(), reason: null } : failedTest(outcome.error);
 }
 
 function resolvedOf(settings: DestinationSettings, tenant: string, text: string) {

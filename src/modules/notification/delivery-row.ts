@@ -20,7 +20,7 @@ export interface DeliveryRow {
   /** Which run of the notifier it was stored under. What an earlier one had in its hands may have been sent. */
   readonly run: string;
   /** The cause was reported here, or is to be: once an alert. */
-  readonly causeTold?: true;
+  readonly causeNotified?: true;
 }
 
 /** Key of the rows of an alert: what all of them begin with. */

@@ -8,8 +8,8 @@ import {
   DRILL_ENDED_MS_MAX,
   DRILL_LOOK_MS,
   DRILL_REASON_CHARACTERS_MAX,
+  DRILL_REPORT_MS_MAX,
   DRILL_RETRY_MS,
-  DRILL_TOLD_MS_MAX,
 } from "../../core/config/drill-limits.ts";
 import { DRILL_SERVICE, type OwnTelemetryAnswer } from "../../core/protocol/own-telemetry.ts";
 import { CONFIRMATION_GATE } from "../../domain/alerting/paging/confirmation-gate.ts";
@@ -58,7 +58,7 @@ export class DrillRun {
     this.#environment = drillEnvironment(of.id);
     this.#startedAtMs = dependencies.nowMs();
     this.#startMs = dependencies.monotonicMs();
-    this.#deadlineMs = this.#startMs + DRILL_TOLD_MS_MAX;
+    this.#deadlineMs = this.#startMs + DRILL_REPORT_MS_MAX;
   }
 
   /** Rejects only on a defect of this program. */
@@ -138,7 +138,7 @@ export class DrillRun {
 
   #detected(): string | undefined {
     // The bound spares a look at all that a tenant has; a clock may be put back meanwhile.
-    const sinceMs = this.#startedAtMs - DRILL_TOLD_MS_MAX;
+    const sinceMs = this.#startedAtMs - DRILL_REPORT_MS_MAX;
     const filter = { serviceId: DRILL_SERVICE, environment: this.#environment, sinceMs };
     return this.#dependencies.state.anomalies.index(this.#tenant).page(filter, undefined, 1)[0]?.id;
   }
@@ -167,7 +167,7 @@ export class DrillRun {
     const rows = rowsOfAlert(this.#control, this.#tenant, this.#alertId as string).map(({ row }) => row);
     const failed = rows.find(({ delivery }) => delivery.state === "exhausted");
     if (failed !== undefined) throw new StageFailure(`${failed.channel}: ${failed.delivery.error ?? "could not be delivered"}`);
-    const waiting = rows.find(({ delivery }) => delivery.told !== "yes");
+    const waiting = rows.find(({ delivery }) => delivery.notified !== "yes");
     if (waiting === undefined) return true;
     const { channel, delivery } = waiting;
     if (this.#dependencies.monotonicMs() >= this.#deadlineMs && delivery.error !== null)
@@ -177,7 +177,7 @@ export class DrillRun {
 
   #resolved(): true | undefined {
     const rows = rowsOfAlert(this.#control, this.#tenant, this.#alertId as string);
-    return rows.every(({ row: { delivery } }) => delivery.told !== "yes" || delivery.endTold) ? true : undefined;
+    return rows.every(({ row: { delivery } }) => delivery.notified !== "yes" || delivery.endNotified) ? true : undefined;
   }
 }
 

@@ -7,13 +7,16 @@ import type { OutboxEntry } from "../deliveries/delivery-form.ts";
 import { flag, list, nullable, number, object, oneOf, optional, StoredForm, text } from "../state/stored-json.ts";
 import type { DeliveryRow } from "./delivery-row.ts";
 
-interface JsonDelivery extends Omit<ChannelDelivery, "state" | "toldAtMs"> {
+interface JsonDelivery extends Omit<ChannelDelivery, "state" | "notified" | "endNotified" | "notifiedAtMs"> {
   readonly state: "pending" | "delivered" | "superseded" | "exhausted";
+  readonly told: ChannelDelivery["notified"];
+  readonly endTold: boolean;
   /** Absent in the first ones, which hold only when the channel was told last. */
   readonly toldAtMs?: number | null;
 }
 
-interface JsonRow extends Omit<DeliveryRow, "delivery"> {
+interface JsonRow extends Omit<DeliveryRow, "delivery" | "causeNotified"> {
+  readonly causeTold?: true;
   readonly delivery: JsonDelivery;
 }
 
@@ -67,9 +70,19 @@ const ROW = new StoredForm<JsonRow>("deliveries", {
 const ENTRY = new StoredForm<{ readonly lane: string; readonly isPage?: true }>("outbox", { lane: text, isPage: optional(oneOf([true])) });
 
 export function jsonRow(bytes: Uint8Array): DeliveryRow {
-  const row = ROW.decode(bytes);
-  const { state, told, toldAtMs = told === "yes" ? row.delivery.deliveredAtMs : null } = row.delivery;
-  return { ...row, delivery: { ...row.delivery, state: state === "superseded" ? "dropped" : state, toldAtMs } };
+  const { causeTold, delivery, ...row } = ROW.decode(bytes);
+  const { state, told, endTold, toldAtMs = told === "yes" ? delivery.deliveredAtMs : null, ...progress } = delivery;
+  return {
+    ...row,
+    ...(causeTold && { causeNotified: true }),
+    delivery: {
+      ...progress,
+      state: state === "superseded" ? "dropped" : state,
+      notified: told,
+      endNotified: endTold,
+      notifiedAtMs: toldAtMs,
+    },
+  };
 }
 
 export function jsonEntry(bytes: Uint8Array): OutboxEntry {

@@ -129,7 +129,7 @@ export async function reportPages(context: PageReportContext, { principal, query
       service_id: row.serviceId,
       pages: row.pages,
       per_service_day: row.pages / days,
-      not_told: row.notTold,
+      not_told: row.unnotified,
       acknowledged: row.acknowledged,
       median_ack_seconds: row.medianAckSeconds,
       false_positives: row.falsePositives,
@@ -173,7 +173,7 @@ async function pagedAlerts(
       pagesAtMs,
       acknowledgedAtMs: alert.acknowledged?.atMs ?? null,
       isFalsePositive: isFalsePositive(state, tenant, alert),
-      isTold: state.alerts.notification(alert).state === "told",
+      isNotified: state.alerts.notification(alert).state === "told",
     });
   }
   return found;

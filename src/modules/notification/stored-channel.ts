@@ -28,8 +28,8 @@ export const CHANNEL_ROW = new DeliveryForm<DeliveryRow>({
   ofJson: jsonRow,
 });
 
-function partOf({ channel, ruleId, fallback, notifier, destination, run, causeTold, delivery }: DeliveryRow): object {
-  const { message, inFlight, waiting, told, endTold, sentAtMs, deliveredAtMs, toldAtMs, alone, joined } = delivery;
+function partOf({ channel, ruleId, fallback, notifier, destination, run, causeNotified, delivery }: DeliveryRow): object {
+  const { message, inFlight, waiting, notified, endNotified, sentAtMs, deliveredAtMs, notifiedAtMs, alone, joined } = delivery;
   return {
     channel: storedText(channel),
     ruleId,
@@ -37,15 +37,15 @@ function partOf({ channel, ruleId, fallback, notifier, destination, run, causeTo
     notifier,
     destination: destination && { ...destination, tenant: storedText(destination.tenant), target: storedText(destination.target) },
     run,
-    causeTold: causeTold === true,
+    causeTold: causeNotified === true,
     message: message && messageOf(message),
     inFlight,
     waiting: waiting.map(messageOf),
-    told,
-    endTold,
+    told: notified,
+    endTold: endNotified,
     sentMs: sentAtMs,
     deliveredMs: deliveredAtMs,
-    toldMs: toldAtMs,
+    toldMs: notifiedAtMs,
     alone: alone === true,
     joined,
   };
@@ -86,7 +86,7 @@ function rowOf(progress: Delivery, part: Message): DeliveryRow {
     destination: destination && destinationOf(destination),
     delivery: deliveryOf(progress, part),
     run,
-    ...(causeTold && { causeTold: true }),
+    ...(causeTold && { causeNotified: true }),
   };
 }
 
@@ -101,11 +101,11 @@ function deliveryOf(progress: Delivery, part: Message): ChannelDelivery {
     message: message && alertMessageOf(message),
     inFlight,
     waiting: waiting.map(alertMessageOf),
-    told: wordOf(["no", "unknown", "yes"], told),
-    endTold,
+    notified: wordOf(["no", "unknown", "yes"], told),
+    endNotified: endTold,
     sentAtMs: sentMs,
     deliveredAtMs: deliveredMs,
-    toldAtMs: toldMs,
+    notifiedAtMs: toldMs,
     ...(alone && { alone: true }),
     ...(joined && { joined: joinedOf(joined) }),
   };

@@ -74,9 +74,9 @@ export class LocalSteps {
       atMs: nowMs,
     };
     this.#notices ??= this.#dependencies.notices();
-    const told = this.#notices.notice(notice, channels);
-    return told.length > 0
-      ? { ok: true, result: `handed to ${told.join(", ")}` }
+    const notified = this.#notices.notice(notice, channels);
+    return notified.length > 0
+      ? { ok: true, result: `handed to ${notified.join(", ")}` }
       : { ok: false, result: `${channels.join(", ")} name no destination that is configured` };
   }
 

@@ -141,8 +141,8 @@ function stepProblem(step: StepBody, index: number, name: string, body: RunbookB
   const sent = Object.entries({ url, body: step.body ?? "" }).concat(
     Object.entries(headers).map(([name, value]) => [`headers.${name}`, value]),
   );
-  const told = Object.entries({ message, text, comment });
-  for (const [member, value] of [...sent, ...told]) {
+  const texts = Object.entries({ message, text, comment });
+  for (const [member, value] of [...sent, ...texts]) {
     const isSent = sent.some(([name]) => name === member);
     const unknown = unknownPlaceholder(value, isSent ? secrets : []);
     const why = isSent ? "" : "; secrets are for urls, headers and bodies of http steps";

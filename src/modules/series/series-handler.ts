@@ -108,7 +108,7 @@ function seriesView(context: SeriesContext, summary: SeriesSummary) {
 }
 
 /** The type told of a metric's name, unless the series is of the other kind: one name may be a counter of one service and a gauge of another. */
-function typeOfSeries(told: MetricType, { metricName, kind }: SeriesSummary): MetricType {
-  const counts = countsByType(metricName, told);
-  return counts === undefined || counts === (kind === "counter") ? told : kind;
+function typeOfSeries(reported: MetricType, { metricName, kind }: SeriesSummary): MetricType {
+  const counts = countsByType(metricName, reported);
+  return counts === undefined || counts === (kind === "counter") ? reported : kind;
 }

@@ -6,10 +6,10 @@ import { StateTags, shortLabels } from "../parts/alert-row.tsx";
 import { Button, CopyButton, Empty, Head, Name, Panel, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
 import { CauseSummary } from "../parts/cause-summary.tsx";
 import { decisionKey, OUTCOME, WHEN, Z_SCORE } from "../parts/decision-columns.tsx";
+import { NotifiedState } from "../parts/notified-state.tsx";
 import { SeriesChart, useEndMark } from "../parts/series-chart.tsx";
 import { SilenceDialog } from "../parts/silence-dialog.tsx";
 import { Facts, Table } from "../parts/table.tsx";
-import { ToldState } from "../parts/told-state.tsx";
 import { link, now } from "../state/place.ts";
 import { setTitle } from "../state/title.ts";
 import { LEAD_MS, TAIL_MS } from "../view/chart-columns.ts";
@@ -110,7 +110,7 @@ function Side({ alert }: { alert: AlertDetail }) {
             ],
             ["Assigned", alert.assignee ?? "nobody"],
             ["Note", alert.note ?? "–"],
-            ["Notified", <ToldState of={alert.notification} key="told" />],
+            ["Notified", <NotifiedState of={alert.notification} key="told" />],
             ["When", <When at={alert.notification.at} key="when" />],
             ...(alert.family === "external" ? [["Rule", <RuleLink alert={alert} key="rule" />] as const] : []),
           ]}

@@ -4,11 +4,11 @@ import { noteChange, useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
 import { Button, copyText, Empty, Head, Name, Panel, SeverityMark, Shown, Tag, When } from "../parts/basics.tsx";
 import { CauseSummary } from "../parts/cause-summary.tsx";
+import { NotifiedState } from "../parts/notified-state.tsx";
 import { SeriesChart } from "../parts/series-chart.tsx";
 import { SilenceDialog } from "../parts/silence-dialog.tsx";
 import { Facts } from "../parts/table.tsx";
 import { TakenAlert } from "../parts/taken-alert.tsx";
-import { ToldState } from "../parts/told-state.tsx";
 import { notify } from "../state/notices.tsx";
 import { link, now, place, zone } from "../state/place.ts";
 import { setTitle } from "../state/title.ts";
@@ -71,7 +71,7 @@ function Whole({ anomaly }: { anomaly: AnomalyDetail }) {
       </section>
       <div class="split">
         <div class="stack wide">
-          <Told anomaly={anomaly} />
+          <NotificationLine anomaly={anomaly} />
           <Gates anomaly={anomaly} />
         </div>
         <div class="stack wide">
@@ -169,11 +169,11 @@ function Actions({ anomaly }: { anomaly: AnomalyDetail }) {
 }
 
 /** Outcome of the anomaly, in a sentence. */
-function Told({ anomaly }: { anomaly: AnomalyDetail }) {
+function NotificationLine({ anomaly }: { anomaly: AnomalyDetail }) {
   const { outcome, suppressed_by, alert_id, notification } = anomaly;
   return (
     <Panel title="Was anybody notified?" aside={<Tag>{outcomeText(outcome, suppressed_by) ?? "undecided"}</Tag>}>
-      <ToldState of={notification} />
+      <NotifiedState of={notification} />
       {notification.at !== null && (
         <p class="faint">
           <When at={notification.at} />

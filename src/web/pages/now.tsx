@@ -28,13 +28,13 @@ export function Now() {
   const status = useAnswer<Status>("GET /api/v1/status", {}, 10_000);
   useEffect(() => listen({ onEvent: (event) => event === "status" && status.reload(), onGap: status.reload }), []);
   const firing = list.rows.filter(({ state }) => state === "firing").sort(worstFirst);
-  const told = firing.filter(({ notification }) => notification.state === "told");
+  const notified = firing.filter(({ notification }) => notification.state === "told");
   const held = firing.filter(({ notification }) => notification.state !== "told");
   return (
     <>
       <Head title="Overview" about="Firing alerts, the most severe first: what differs from the usual, and who has it." />
       <ChannelBanner status={status.data} />
-      <Figures status={status.data} firing={isRead(list.answer) ? { told: told.length, held: held.length } : undefined} />
+      <Figures status={status.data} firing={isRead(list.answer) ? { notified: notified.length, held: held.length } : undefined} />
       <FreshButton count={list.fresh} onShow={list.showFresh} />
       <Shown of={list.answer}>
         {() => (
@@ -44,11 +44,11 @@ export function Now() {
                 <h2>Firing</h2>
                 <a href={link(["alerts"])}>All alerts</a>
               </div>
-              {told.length === 0 ? (
+              {notified.length === 0 ? (
                 <Empty title="No alert with a notification is firing" />
               ) : (
                 <ul class="list">
-                  {told.map((alert) => (
+                  {notified.map((alert) => (
                     <AlertRow alert={alert} key={alert.alert_id} />
                   ))}
                 </ul>
@@ -87,14 +87,14 @@ function worstFirst(a: Alert, b: Alert): number {
 }
 
 /** `firing` is undefined where nobody knows: a dash, never a green 0. */
-function Figures({ status, firing }: { status: Status | undefined; firing: { told: number; held: number } | undefined }) {
+function Figures({ status, firing }: { status: Status | undefined; firing: { notified: number; held: number } | undefined }) {
   const store = status?.store;
   return (
     <dl class="figures">
       <div class="figure">
         <dt>Firing</dt>
-        <dd class={firing === undefined ? "" : firing.told > 0 ? "bad" : firing.held > 0 ? "" : "good"}>
-          {firing === undefined ? "–" : firing.told}{" "}
+        <dd class={firing === undefined ? "" : firing.notified > 0 ? "bad" : firing.held > 0 ? "" : "good"}>
+          {firing === undefined ? "–" : firing.notified}{" "}
           <small>{firing !== undefined && firing.held > 0 ? `and ${firing.held} on hold` : "alerts"}</small>
         </dd>
       </div>

@@ -8,8 +8,8 @@ import type { Alert } from "../view/shapes.ts";
 import { AlertActions } from "./alert-actions.tsx";
 import { Button, Name, SeverityMark, Tag, When } from "./basics.tsx";
 import { InEnvironment } from "./environment.tsx";
+import { NotifiedState } from "./notified-state.tsx";
 import { SilenceDialog } from "./silence-dialog.tsx";
-import { ToldState } from "./told-state.tsx";
 
 export interface AlertRowProps {
   readonly alert: Alert;
@@ -64,7 +64,7 @@ export function StateTags({ alert }: { alert: Alert }) {
   return (
     <span class="row">
       <Tag tone={isFiring ? severity : "good"}>{isFiring ? "firing" : "resolved"}</Tag>
-      <ToldState of={notification} />
+      <NotifiedState of={notification} />
       {!isFiring && resolution !== null && <span class="soft">{resolution}</span>}
       {isHeld && <Tag>{heldText(held_back_by)}</Tag>}
       {isHeld && !isSaid && held_back_until !== null && <span class="faint">{held_back_until}</span>}

@@ -6,7 +6,7 @@ import { burstText, outcomeText } from "../view/reason.ts";
 import type { Anomaly } from "../view/shapes.ts";
 import { Name, SeverityMark, Tag, When } from "./basics.tsx";
 import { InEnvironment } from "./environment.tsx";
-import { NotificationTag } from "./told-state.tsx";
+import { NotificationTag } from "./notified-state.tsx";
 
 /** An anomaly alone, or several under one heading. */
 export function AnomalyItem({ row }: { row: FeedRow<Anomaly> }) {

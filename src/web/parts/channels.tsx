@@ -6,8 +6,8 @@ import { link } from "../state/place.ts";
 import type { ChannelList, ChannelTest, Status } from "../view/shapes.ts";
 import { Empty, Name, Panel, Shown, Tag, When } from "./basics.tsx";
 import { ConfirmButton } from "./confirm-button.tsx";
+import { NotifiedState } from "./notified-state.tsx";
 import { Table } from "./table.tsx";
-import { ToldState } from "./told-state.tsx";
 
 /** Over the first page while nobody can be told, or a channel takes nothing. */
 export function ChannelBanner({ status }: { status: Status | undefined }) {
@@ -84,9 +84,9 @@ export function ChannelTestButton({
 export function Outcome({ of: { results } }: { of: ChannelTest }) {
   return (
     <div class="note stack" role="status">
-      {results.map(({ channel, ...told }) => (
+      {results.map(({ channel, ...result }) => (
         <span class="row" key={channel}>
-          <Name text={channel} /> <ToldState of={{ ...told, channel: null }} />
+          <Name text={channel} /> <NotifiedState of={{ ...result, channel: null }} />
         </span>
       ))}
     </div>

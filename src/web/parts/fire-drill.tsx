@@ -59,7 +59,7 @@ export function FireDrill() {
 }
 
 /** Who was told, by name. */
-function toldText(deliveries: DrillResult["deliveries"]): string {
+function notifiedText(deliveries: DrillResult["deliveries"]): string {
   const channels = (deliveries ?? []).filter(({ state }) => state === "delivered").map(({ channel }) => channel);
   return channels.length === 0 ? "It came through" : `Notified: ${[...new Set(channels)].join(", ")}`;
 }
@@ -69,7 +69,8 @@ function DrillView({ drill }: { drill: DrillResult }) {
   return (
     <div class={`note stack ${result === "passed" ? "good" : "bad"}`} role="status">
       <strong>
-        {result === "passed" ? toldText(deliveries) : "It did not come through"} <When at={started_at} />, after {durationText(duration_ms)}
+        {result === "passed" ? notifiedText(deliveries) : "It did not come through"} <When at={started_at} />, after{" "}
+        {durationText(duration_ms)}
       </strong>
       <ol class="row">
         {stages.map(({ stage, state, after_ms }) => (

@@ -13,14 +13,14 @@ const NEAR_PX = 900;
 const watched = new WeakMap<Element, (isNear: boolean) => void>();
 let observer: IntersectionObserver | undefined;
 
-function watch(element: Element, told: (isNear: boolean) => void): () => void {
+function watch(element: Element, onNear: (isNear: boolean) => void): () => void {
   observer ??= new IntersectionObserver(
     (entries) => {
       for (const { target, isIntersecting } of entries) watched.get(target)?.(isIntersecting);
     },
     { rootMargin: `${NEAR_PX}px 0px` },
   );
-  watched.set(element, told);
+  watched.set(element, onNear);
   observer.observe(element);
   return () => observer?.unobserve(element);
 }

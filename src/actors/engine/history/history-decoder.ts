@@ -139,9 +139,9 @@ export class HistoryDecoder {
     let start = 0;
     for (; pending.next < series.length && (series.times[pending.next] as number) < beyondMs; pending.next++) {
       const offset = (series.times[pending.next] as number) - unit.baseMs;
-      const told = series.starts?.[pending.next] ?? 0;
-      if (told > 0 && told !== start) kernel.stageStart(destination, ref, offset, told);
-      start = told;
+      const sinceMs = series.starts?.[pending.next] ?? 0;
+      if (sinceMs > 0 && sinceMs !== start) kernel.stageStart(destination, ref, offset, sinceMs);
+      start = sinceMs;
       kernel.stageRow(destination, ref, offset, series.values[pending.next] as number);
     }
     this.#imported += pending.next - from;

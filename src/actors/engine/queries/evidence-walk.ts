@@ -26,7 +26,7 @@ const STREAMS_PER_SLICE = 48;
 const SLICES_PER_ANSWER_MAX = 20;
 /** Beyond, all are forgotten with the next answer. */
 const NAMES_RETAINED_MAX = 20_000;
-const NOT_TOLD = -1;
+const NOT_REPORTED = -1;
 const INTERVALS_MEANT = 10;
 /** Minutes before the onset that must have been counted. */
 const MINUTES_BEFORE_MIN = 3;
@@ -106,7 +106,7 @@ export class EvidenceWalk {
   readonly #values = new Float64Array(WINDOW_MAX);
   readonly #names = new Map<number, KnownName>();
   readonly #packer = new SeriesPacker();
-  #told = 0;
+  #reported = 0;
   #asked: Asked | undefined;
   #removals = 0;
   #walk = -1;
@@ -124,7 +124,7 @@ export class EvidenceWalk {
     if (this.#asked !== undefined) this.#packer.take(); // whoever asked has given up: what was found goes, and the names with it
     this.#forgetNames(query);
     if (query.walk !== this.#walk) this.#begin(query);
-    this.#asked = { query, found: nothingFound(), namesFrom: this.#told, slices: 0, streams: 0, tookMs: 0, done: false };
+    this.#asked = { query, found: nothingFound(), namesFrom: this.#reported, slices: 0, streams: 0, tookMs: 0, done: false };
   }
 
   get isAsked(): boolean {
@@ -200,9 +200,9 @@ export class EvidenceWalk {
   /** Where streams have gone, whose slots others may have, where there are too many, and where whoever asks knows others than were told. */
   #forgetNames({ namesKnown }: EvidenceQuery): void {
     const { removals } = this.#dependencies.services;
-    if (removals === this.#removals && namesKnown === this.#told && this.#names.size < NAMES_RETAINED_MAX) return;
+    if (removals === this.#removals && namesKnown === this.#reported && this.#names.size < NAMES_RETAINED_MAX) return;
     this.#removals = removals;
-    this.#told = 0;
+    this.#reported = 0;
     this.#names.clear();
   }
 
@@ -239,8 +239,8 @@ export class EvidenceWalk {
     const cut = ringWindows(this.#times, this.#values, count, query);
     const departure = cut === undefined ? undefined : departureOf(cut, retainedFloats);
     if (cut === undefined || departure === undefined) return;
-    if (name.number === NOT_TOLD) {
-      name.number = this.#told++;
+    if (name.number === NOT_REPORTED) {
+      name.number = this.#reported++;
       found.names.push(name.packed);
     }
     const onsetMs = this.#times[cut.start + departure.onsetAt]!;
@@ -285,7 +285,7 @@ export class EvidenceWalk {
     const { environment, serviceId, metricName, attributes } = this.#dependencies.nameOf(slot);
     const of = { instance: instanceOf(attributes), node: nodeOf(attributes), peer: peerOf(metricName, attributes) };
     const packed = packName({ serviceId, metricName, ...of });
-    const name = { environment, serviceId, metricName, peer: of.peer, packed, number: NOT_TOLD };
+    const name = { environment, serviceId, metricName, peer: of.peer, packed, number: NOT_REPORTED };
     this.#names.set(slot, name);
     return name;
   }

@@ -26,7 +26,7 @@ export interface TakenMessages {
   /** Those whose metric has a name that is none. */
   readonly refused: readonly MetadataMessage[];
   /** By the names of metrics, but for those of which the body says two types. */
-  readonly told: ReadonlyMap<string, MetadataMessage>;
+  readonly byName: ReadonlyMap<string, MetadataMessage>;
 }
 
 const text = new TextDecoder("utf-8");
@@ -45,7 +45,7 @@ export class MetadataIntake {
   /** Takes the messages of a 1.0 body, as far as METADATA_PER_BODY_MAX goes. */
   takeMessages(content: Uint8Array, body: Body, unit: WorkUnit): TakenMessages {
     const refused: MetadataMessage[] = [];
-    const told = new Map<string, MetadataMessage>();
+    const byName = new Map<string, MetadataMessage>();
     const contested = new Set<string>();
     let seen = 0;
     for (const message of metadataMessages(content)) {
@@ -56,17 +56,17 @@ export class MetadataIntake {
         continue;
       }
       this.#takeMessage(message, body, unit);
-      const before = told.get(metricName);
-      if (before === undefined || before.type === "unknown") told.set(metricName, message);
+      const before = byName.get(metricName);
+      if (before === undefined || before.type === "unknown") byName.set(metricName, message);
       else if (saysOtherwise(metricName, before.type, type)) {
         contested.add(metricName);
         // Said again behind the other type, it is the word of a sender that contradicts itself, whatever was known before.
         this.#takeMessage(before, body, unit);
       }
     }
-    for (const metricName of contested) told.delete(metricName);
+    for (const metricName of contested) byName.delete(metricName);
     this.settle();
-    return { refused, told };
+    return { refused, byName };
   }
 
   #takeMessage(message: MetadataMessage, { tenant, wallMs, sender }: Body, unit: WorkUnit): void {

@@ -101,7 +101,7 @@ export type Progress = BodyAnswer | undefined;
 const LONG_BYTES = 4 * 1024 * 1024;
 /** Metadata that are refused, as their dead letter shows them. */
 const METADATA_SHOWN = 10;
-const NOTHING_TOLD: TakenMessages["told"] = new Map();
+const NO_MESSAGES: TakenMessages["byName"] = new Map();
 const NO_SYMBOL = new Uint8Array(0);
 const NO_LABELS = "a series has no labels; it needs __name__ at least";
 const BAD_REFS = "labels_refs of a series are absent, odd in number, more than 1,024, or name symbols that the request has not";
@@ -124,7 +124,7 @@ export class RemoteWriteDecoder implements BodyDecoder {
   #refused = 0;
   #metadataRefused = 0;
   /** What the metadata of the body itself say: of its own series they know more than what others said. */
-  #told: TakenMessages["told"] = NOTHING_TOLD;
+  #byName: TakenMessages["byName"] = NO_MESSAGES;
   #deadLetterNumber = 0;
   #letters = new DeadLetterGroups();
   #first: SampleProblem | undefined;
@@ -171,15 +171,15 @@ export class RemoteWriteDecoder implements BodyDecoder {
     this.#first = undefined;
     this.#notFinite.begin();
     counters.batch(samples + this.#histogramsSent);
-    this.#told = NOTHING_TOLD;
+    this.#byName = NO_MESSAGES;
     if (!this.#isVersion2 && kernel.metadataCount() > 0) this.#takeMetadata(body, unit);
     if (this.#histogramsSent > 0) this.#takeHistograms(body, unit);
     return this.resume(body, unit);
   }
 
   #takeMetadata(body: Body, unit: WorkUnit): void {
-    const { refused, told } = this.#metadata.takeMessages(this.#copy(), body, unit);
-    this.#told = told;
+    const { refused, byName } = this.#metadata.takeMessages(this.#copy(), body, unit);
+    this.#byName = byName;
     this.#refuseMetadata(refused, body, unit);
   }
 
@@ -216,7 +216,7 @@ export class RemoteWriteDecoder implements BodyDecoder {
     if (!this.#isBegun) return this.#begin(body, unit);
     const { definer, tenantName, replicaLabels } = this.#dependencies;
     // The kernel knows the usual names of replicas only, and no types but those by name: with others it defines no series.
-    if (this.#told.size > 0) definer.leaveSeries();
+    if (this.#byName.size > 0) definer.leaveSeries();
     else if (replicaLabels === REPLICA_LABELS) definer.beginSeries(body.tenant, tenantName(body.tenant));
     const progress = this.#walk(body, unit);
     definer.endSeries();
@@ -363,7 +363,7 @@ export class RemoteWriteDecoder implements BodyDecoder {
   #flagsOf(tenant: string, metricName: string, { sender }: Body): number {
     const { kernel, metadata } = this.#dependencies;
     if (this.#isVersion2) return metadata.flagsOf(tenant, metricName, metricTypeOf(kernel.metadataType()));
-    const type = typeByFamily(metricName, (name) => this.#told.get(name)?.type);
+    const type = typeByFamily(metricName, (name) => this.#byName.get(name)?.type);
     return type === undefined
       ? metadata.flagsOf(tenant, metricName, "unknown", sender)
       : metadata.flagsOf(tenant, metricName, type) | FLAG_SETTLED;

@@ -35,9 +35,9 @@ export interface Grouped {
 }
 
 /** What is known of who was told. */
-interface ToldTimes {
+interface NotifiedTimes {
   /** Whether anybody was told since of something in the environment of a finding. */
-  isToldSince(finding: GroupedFinding, sinceMs: number): boolean;
+  isNotifiedSince(finding: GroupedFinding, sinceMs: number): boolean;
   /** The same of a group of services. */
   isGroupKnownSince(finding: GroupedFinding, sinceMs: number): boolean;
   /** The same of another service on which a metric of an alert moved to the same side. */
@@ -45,20 +45,22 @@ interface ToldTimes {
 }
 
 /** Fails while the page of an alert waits for a group; undefined where it need not wait. Value and limit in seconds. */
-export function groupGate(of: Grouped, told: ToldTimes, groupWaitMs: number): GateResult | undefined {
+export function groupGate(of: Grouped, notified: NotifiedTimes, groupWaitMs: number): GateResult | undefined {
   const { finding, family, tier, sinceMs, alert } = of;
   const { serviceId, services, atMs } = finding;
   if (groupWaitMs <= 0 || AT_ONCE.has(family) || services.length > 0 || serviceId === DRILL_SERVICE || serviceId === INGESTION_SERVICE)
     return undefined;
   const latelyMs = atMs - GROUP_LATELY_MS;
   const mayBePart =
-    told.isToldSince(finding, atMs - groupWaitMs) || told.isGroupKnownSince(finding, latelyMs) || told.isJumpKnownSince(alert, latelyMs);
+    notified.isNotifiedSince(finding, atMs - groupWaitMs) ||
+    notified.isGroupKnownSince(finding, latelyMs) ||
+    notified.isJumpKnownSince(alert, latelyMs);
   if (tier === "high" && isOfKnown(finding, family) && !mayBePart) return undefined;
   return waitGate(sinceMs, atMs, groupWaitMs);
 }
 
 /** The same of an alert that was held for confirmation until now: the long baselines know what they confirm. */
-export function confirmedGroupWait(alert: Alert, times: ToldTimes, groupWaitMs: number, nowMs: number): GateResult | undefined {
+export function confirmedGroupWait(alert: Alert, times: NotifiedTimes, groupWaitMs: number, nowMs: number): GateResult | undefined {
   const { state, services } = alert;
   const { tenant, environment, serviceId, family } = state.key;
   const finding = { tenant, environment, serviceId, services, atMs: nowMs, isRare: true, baselineValues: 0 };

@@ -2,7 +2,7 @@
 import { ALERT_UPDATES_MAX } from "../../../core/config/alert-limits.ts";
 import { type Alert, isFiring, updatesOf, withChange } from "./alert.ts";
 import { OWN_IDENTITY } from "./detector-family.ts";
-import { isTold } from "./jump-index.ts";
+import { isNotified } from "./jump-index.ts";
 
 const NAMED_MAX = 8;
 
@@ -15,7 +15,7 @@ export interface JoinedInstances {
 /** The alert with an update that names them; undefined where nobody is to be told: nobody knows of it, all of them were named, or people have heard of many. */
 export function withInstances(alert: Alert, { metricName, instances }: JoinedInstances, atMs: number): Alert | undefined {
   const isOurs = alert.services.length === 0 && !OWN_IDENTITY.has(alert.state.key.family);
-  if (!isOurs || !isFiring(alert) || !isTold(alert) || alert.snooze !== null) return undefined;
+  if (!isOurs || !isFiring(alert) || !isNotified(alert) || alert.snooze !== null) return undefined;
   const notes = updatesOf(alert.history).map(({ note }) => note);
   const further = instances.filter((instance) => !notes.some((note) => isNamed(note, metricName, instance)));
   if (further.length === 0 || notes.length >= ALERT_UPDATES_MAX) return undefined;

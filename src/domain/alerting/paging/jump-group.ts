@@ -4,7 +4,7 @@ import { type Tier, tierRank } from "../../detection/anomaly-score.ts";
 import { holdGates } from "../inhibition/hold-gates.ts";
 import { severityOfServices } from "../severity.ts";
 import { type Alert, withChange } from "./alert.ts";
-import { isKnownLately, isOfEnough, isTold, type Jump, jumpsOf } from "./jump-index.ts";
+import { isKnownLately, isNotified, isOfEnough, type Jump, jumpsOf } from "./jump-index.ts";
 import { mergedAlert, withMembersOf } from "./merged-alerts.ts";
 import type { PageDecision } from "./page-decision.ts";
 import { decideAgain, decisionOn, notified } from "./page-pipeline.ts";
@@ -34,7 +34,7 @@ export function decideGroup(alert: Alert, sources: PagingSources, memory: Paging
     services,
     state: { ...leader.state, tier: severityOfServices(highestOf([leader, ...others])) },
   });
-  if (isTold(leader)) {
+  if (isNotified(leader)) {
     const change = { atMs: nowMs, kind: "updated", tier: joined.state.tier, by: null, note: alsoOn(others.flatMap(servicesOf)) } as const;
     memory.keep(withChange(joined, change));
     return ended;
@@ -56,11 +56,11 @@ function groupOf({ name, metric }: Jump, alert: Alert, sources: PagingSources, m
   const peers = [...memory.jumps.of(name)];
   if (!isOfEnough([alert, ...peers], metric)) return undefined; // what holds each of them is dear to ask
   // What people know of takes in what departs with it for as long as the onsets of a cascade may be apart.
-  const told = peers.filter((other) => isKnownLately(other, nowMs)).sort(byOpening);
+  const known = peers.filter((other) => isKnownLately(other, nowMs)).sort(byOpening);
   const others = peers.filter((other) => other !== alert && isWaiting(other) && !isHeld(other, sources, memory, nowMs));
   const waiting = [alert, ...others].sort(byOpening);
-  if (!isOfEnough([...told, ...waiting], metric)) return undefined;
-  const leader = told[0] ?? (waiting[0] as Alert);
+  if (!isOfEnough([...known, ...waiting], metric)) return undefined;
+  const leader = known[0] ?? (waiting[0] as Alert);
   const services = [...new Set([leader, ...waiting].flatMap(servicesOf))].slice(0, GROUP_SERVICES_PER_ALERT_MAX);
   return { leader, others: waiting.filter((other) => other !== leader), services };
 }

@@ -33,7 +33,7 @@ export class JumpIndex {
     if (names.length === 0 && this.#base === undefined) return;
     this.#jumpsOf.set(id, names);
     for (const name of names) this.#jumps.set(name, (this.#jumps.get(name) ?? new Map<string, Alert>()).set(id, alert));
-    if (isTold(alert)) for (const name of names) this.#note(name, alert);
+    if (isNotified(alert)) for (const name of names) this.#note(name, alert);
   }
 
   #note(name: string, { state }: Alert): void {
@@ -105,15 +105,15 @@ function servicesOfMetric({ peak, members }: Alert, metric: string): readonly st
 }
 
 /** Whether people know of an alert, and all there is of it. */
-export function isTold({ pages, heldBy }: Alert): boolean {
+export function isNotified({ pages, heldBy }: Alert): boolean {
   return pages > 0 && heldBy === null;
 }
 
 /** Whether people were told of an alert so lately that what departs with it is a part of it: as long as the onsets of a cascade may be apart. */
 export function isKnownLately(alert: Alert, nowMs: number): boolean {
-  return isTold(alert) && (alert.state.flap.pagedMs ?? 0) >= nowMs - GROUP_LATELY_MS;
+  return isNotified(alert) && (alert.state.flap.pagedMs ?? 0) >= nowMs - GROUP_LATELY_MS;
 }
 
 function isOfJump(alert: Alert): boolean {
-  return isFiring(alert) && (isTold(alert) || (isWaiting(alert) && !isOfCascade(alert)));
+  return isFiring(alert) && (isNotified(alert) || (isWaiting(alert) && !isOfCascade(alert)));
 }

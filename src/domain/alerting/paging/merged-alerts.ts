@@ -8,7 +8,7 @@ import { type Alert, beginOfAlert, isOfCascade, takesIn, withChange, withMember 
 import { OWN_IDENTITY } from "./detector-family.ts";
 import type { Finding } from "./finding.ts";
 import { GROUP_LATELY_MS, openedMs } from "./group-wait.ts";
-import { isKnownLately, isOfEnough, isTold, jumpsOf } from "./jump-index.ts";
+import { isKnownLately, isNotified, isOfEnough, jumpsOf } from "./jump-index.ts";
 import type { PagingMemory } from "./paging-memory.ts";
 import { placeText } from "./service-scope.ts";
 
@@ -49,8 +49,8 @@ export function memberAlerts(finding: Finding, family: DetectorFamily, { memory,
 /** The alert that goes on as that of all of them: of a cascade with some of the same services, of a member, or of what has jumped alike, the first that people know of. */
 function firstOf(finding: Finding, members: readonly Alert[], memory: PagingMemory): Alert | undefined {
   const sharing = sharingCascade(finding, memory);
-  if (sharing !== undefined && isTold(sharing)) return sharing;
-  const member = members.filter(isTold).sort(byCreation)[0];
+  if (sharing !== undefined && isNotified(sharing)) return sharing;
+  const member = members.filter(isNotified).sort(byCreation)[0];
   return member ?? (finding.services.length > 0 ? jumpedAlike(finding, members, memory) : undefined) ?? sharing;
 }
 

@@ -42,7 +42,7 @@ export class PagingMemory {
   readonly #signals = new Map<string, readonly FiredSignal[]>();
   readonly #rcaMs = new Map<string, number>();
   /** When people were last told of anything in a tenant's environment that we have found. */
-  readonly #toldMs = new Map<string, number>();
+  readonly #notifiedMs = new Map<string, number>();
   /** The same of cascades and groups, and of what has joined them. */
   readonly #groupsMs = new Map<string, number>();
   /** The cascade or group that each service was last a member of. */
@@ -108,9 +108,9 @@ export class PagingMemory {
   }
 
   /** Whether anybody was told since of something in the environment of a finding. */
-  isToldSince({ tenant, environment }: { readonly tenant: string; readonly environment: string }, sinceMs: number): boolean {
+  isNotifiedSince({ tenant, environment }: { readonly tenant: string; readonly environment: string }, sinceMs: number): boolean {
     const key = placeText({ tenant, environment, serviceId: "" });
-    return this.#toldAt(key) > sinceMs;
+    return this.#notifiedAt(key) > sinceMs;
   }
 
   /** Whether anybody was told since of a group of services in that environment, or one has grown that people know of. */
@@ -149,7 +149,7 @@ export class PagingMemory {
     const known = newestId === undefined || newestId === id ? undefined : this.alert(newestId);
     if (known === undefined || known.state.createdAtMs <= alert.state.createdAtMs) this.#newest.set(text, id);
     for (const serviceId of alert.services) this.#cascades.set(placeText({ ...key, serviceId }), id);
-    this.#noteTold(alert);
+    this.#noteNotified(alert);
     if (this.#byState === undefined) return;
     this.waiting.put(alert);
     this.#byState.put(alert);
@@ -219,13 +219,13 @@ export class PagingMemory {
     for (const [text, atMs] of changes.#rcaMs) putLast(this.#rcaMs, text, atMs, RCA_PAIRS_MAX);
   }
 
-  #noteTold(alert: Alert): void {
+  #noteNotified(alert: Alert): void {
     const { state, pages, services, history } = alert;
     const { tenant, environment, family } = state.key;
     const { pagedMs } = state.flap;
     if (pages === 0 || pagedMs === null || OWN_IDENTITY.has(family)) return;
     const key = placeText({ tenant, environment, serviceId: "" });
-    if (pagedMs > this.#toldAt(key)) putLast(this.#toldMs, key, pagedMs, SIGNAL_SERVICES_MAX);
+    if (pagedMs > this.#notifiedAt(key)) putLast(this.#notifiedMs, key, pagedMs, SIGNAL_SERVICES_MAX);
     const changedMs = services.length > 0 && alert.heldBy === null && state.resolvedAtMs === null ? (history.at(-1)?.atMs ?? pagedMs) : 0;
     if (changedMs > this.#groupAt(key)) putLast(this.#groupsMs, key, changedMs, SIGNAL_SERVICES_MAX);
   }
@@ -234,8 +234,8 @@ export class PagingMemory {
     return this.#groupsMs.get(scope) ?? (this.#base === undefined ? Number.NEGATIVE_INFINITY : this.#base.#groupAt(scope));
   }
 
-  #toldAt(key: string): number {
-    return this.#toldMs.get(key) ?? (this.#base === undefined ? Number.NEGATIVE_INFINITY : this.#base.#toldAt(key));
+  #notifiedAt(key: string): number {
+    return this.#notifiedMs.get(key) ?? (this.#base === undefined ? Number.NEGATIVE_INFINITY : this.#base.#notifiedAt(key));
   }
 
   #newestId(text: string): string | undefined {

@@ -31,7 +31,7 @@ import { lastingMomentOf, momentOf, noteValue } from "./pair-moments.ts";
 import { DEPLOYMENT_LENGTH, FIRST_PAIR_STATE_BYTES, PAIR_STATE_BYTES, PAIR_STATE_DOUBLES } from "./pair-state.ts";
 import { type NewValues, type PairSurroundings, SURROUNDED_BY_NOTHING, Z_THRESHOLD_DEFAULT } from "./pair-surroundings.ts";
 import { StretchTail } from "./stretch-tail.ts";
-import { heldValue, toldValue } from "./value-range.ts";
+import { heldValue, shownValue } from "./value-range.ts";
 
 /** Values that the long baselines remember: 4 days of minutes, 22 of five minutes. */
 const LONG_MEMORY = 6400;
@@ -150,19 +150,19 @@ export class PairDetector {
   /** Baseline of the values so far: sd before its floors are of no more than 0.1 %. */
   get baseline(): { readonly n: number; readonly mean: number; readonly sd: number; readonly median: number } {
     const { count, mean, sd } = this.#valueMoments;
-    return { n: count, mean: toldValue(mean), sd: toldValue(mean + sd) - toldValue(mean), median: toldValue(this.#valueSample.median) };
+    return { n: count, mean: shownValue(mean), sd: shownValue(mean + sd) - shownValue(mean), median: shownValue(this.#valueSample.median) };
   }
 
   /** Level with which the newest value has ended a departure or an alert, as DepartureDetector.accepted. */
   get accepted(): DepartureDetector["accepted"] {
     const level = this.#level;
-    return level && { from: toldValue(level.from), to: toldValue(level.to) };
+    return level && { from: shownValue(level.from), to: shownValue(level.to) };
   }
 
   /** Between what the newest value would have been ordinary. */
   get bounds(): DepartureDetector["bounds"] {
     const { expected, lower, upper } = this.departure.bounds;
-    return { expected: toldValue(expected), lower: toldValue(lower), upper: toldValue(upper) };
+    return { expected: shownValue(expected), lower: shownValue(lower), upper: shownValue(upper) };
   }
 
   /** Whether an alert is firing. */

@@ -11,7 +11,7 @@ import { logNormalTail, shownProbability, Z_MAX } from "../tail-probability.ts";
 import { DETECTOR_Z_SCORE, figure, zText } from "../verdict.ts";
 import { LEARNING_VALUES } from "./pair-detector.ts";
 import type { PairVerdict } from "./pair-finding.ts";
-import { toldValue } from "./value-range.ts";
+import { shownValue } from "./value-range.ts";
 
 export const DETECTOR_ADAPTIVE = "adaptive";
 /** Detectors of single metrics by their own past: the window, and the long baseline. */
@@ -59,18 +59,18 @@ function judgedOf(verdict: PairVerdict) {
   const { departure, departedValue, departedFrom, departedSd, departedBar, mean, usual, scale, levelBar } = verdict;
   if (isDeparture(verdict)) {
     const side = departure < 0 ? -1 : 1;
-    return { ...told(departedValue, departedFrom, departedBar * departedSd), threshold: departedBar, side };
+    return { ...evidenceOf(departedValue, departedFrom, departedBar * departedSd), threshold: departedBar, side };
   }
-  return { ...told(mean, usual, levelBar * scale), threshold: levelBar, side: verdict.side };
+  return { ...evidenceOf(mean, usual, levelBar * scale), threshold: levelBar, side: verdict.side };
 }
 
 /** In the unit of the series. */
-function told(observed: number, expected: number, width: number) {
+function evidenceOf(observed: number, expected: number, width: number) {
   return {
-    observed: toldValue(observed),
-    expected: toldValue(expected),
-    lower: toldValue(expected - width),
-    upper: toldValue(expected + width),
+    observed: shownValue(observed),
+    expected: shownValue(expected),
+    lower: shownValue(expected - width),
+    upper: shownValue(expected + width),
   };
 }
 

@@ -13,7 +13,7 @@ export function heldValue(value: number): number {
 }
 
 /** The value that is held as this one; the largest finite one where that is beyond. */
-export function toldValue(held: number): number {
+export function shownValue(held: number): number {
   const size = Math.abs(held);
   return size <= LINEAR_MAX ? held : Math.sign(held) * Math.min(Number.MAX_VALUE, LINEAR_MAX * (size / LINEAR_MAX) ** ROOT);
 }

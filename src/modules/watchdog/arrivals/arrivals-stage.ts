@@ -57,8 +57,8 @@ export class ArrivalsStage implements WatchdogStage {
     return { ...outcome, workMs: outcome.workMs + monotonicMs() - startMs };
   }
 
-  #take(told: ArrivalsFound): void {
-    const found = this.#withoutRetired(told);
+  #take(arrivals: ArrivalsFound): void {
+    const found = this.#withoutRetired(arrivals);
     if (found.young.length + found.requests.length > 0) this.#found.push(found);
     this.#tally.add(found);
   }

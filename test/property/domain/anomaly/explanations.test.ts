@@ -9,7 +9,7 @@ import { explanationOf, saysAnother } from "../../../../src/domain/anomaly/expla
 import { aggregateLabel, aggregateName } from "../../../../src/domain/detection/pair/pair-aggregate.ts";
 import { PairVerdict } from "../../../../src/domain/detection/pair/pair-finding.ts";
 import { type PairObservation, pairFacts, pairVerdict, pairZ } from "../../../../src/domain/detection/pair/pair-verdict.ts";
-import { toldValue } from "../../../../src/domain/detection/pair/value-range.ts";
+import { shownValue } from "../../../../src/domain/detection/pair/value-range.ts";
 import { hourOf } from "../../../../src/domain/detection/seasonal/hour-profile.ts";
 import { explain, figure, type Verdict, zText } from "../../../../src/domain/detection/verdict.ts";
 import { identityText } from "../../../../src/domain/series/stream-identity.ts";
@@ -128,7 +128,7 @@ function saidByDetector({ verdict, localMs, baseline }: PairObservation, label: 
   const [value, from, width, side] = isDeparture
     ? [verdict.departedValue, verdict.departedFrom, verdict.departedBar * verdict.departedSd, departure < 0 ? -1 : 1]
     : [verdict.mean, verdict.usual, levelBar * verdict.scale, verdict.side];
-  const [observed, expected, lower, upper] = [value, from, from - width, from + width].map((each) => figure(toldValue(each)));
+  const [observed, expected, lower, upper] = [value, from, from - width, from + width].map((each) => figure(shownValue(each)));
   const where = side < 0 ? "below" : "above";
   if (isDeparture) {
     const size = figure(Math.min(99, Math.abs(departure)));

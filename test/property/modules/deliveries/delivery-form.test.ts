@@ -45,19 +45,31 @@ const JOINED = fc.record({
 });
 const CHANNEL: fc.Arbitrary<DeliveryRow> = fc.record(
   {
-    ...{ channel: TEXT, ruleId: maybe(TEXT), fallback: fc.boolean(), notifier: NOTIFIER, run: TEXT, causeTold: fc.constant(true as const) },
+    ...{
+      channel: TEXT,
+      ruleId: maybe(TEXT),
+      fallback: fc.boolean(),
+      notifier: NOTIFIER,
+      run: TEXT,
+      causeNotified: fc.constant(true as const),
+    },
     destination: maybe(fc.record({ notifier: NOTIFIER, tenant: TEXT, target: TEXT })),
     delivery: fc.record(
       {
         ...PROGRESS,
-        ...{ message: maybe(MESSAGE), inFlight: fc.boolean(), waiting: fc.array(MESSAGE, { maxLength: 2 }), endTold: fc.boolean() },
-        ...{ told: fc.constantFrom("no", "unknown", "yes"), sentAtMs: maybe(TIME), deliveredAtMs: maybe(TIME), toldAtMs: maybe(TIME) },
+        ...{ message: maybe(MESSAGE), inFlight: fc.boolean(), waiting: fc.array(MESSAGE, { maxLength: 2 }), endNotified: fc.boolean() },
+        ...{
+          notified: fc.constantFrom("no", "unknown", "yes"),
+          sentAtMs: maybe(TIME),
+          deliveredAtMs: maybe(TIME),
+          notifiedAtMs: maybe(TIME),
+        },
         ...{ alone: fc.constant(true as const), joined: JOINED },
       },
       {
         requiredKeys: [
           ...(["state", "attempts", "firstTriedAtMs", "nextAttemptAtMs", "error", "message", "inFlight", "waiting"] as const),
-          ...(["endTold", "told", "sentAtMs", "deliveredAtMs", "toldAtMs"] as const),
+          ...(["endNotified", "notified", "sentAtMs", "deliveredAtMs", "notifiedAtMs"] as const),
         ],
       },
     ),
@@ -116,8 +128,8 @@ describe("a stored delivery", () => {
 });
 
 describe("a row of version 1", () => {
-  const first = {
-    ...{ state: "delivered", message: null, inFlight: false, waiting: [], attempts: 1, told: "yes", endTold: false },
+  const rest = {
+    ...{ state: "delivered", message: null, inFlight: false, waiting: [], attempts: 1 },
     ...{ firstTriedAtMs: 1, nextAttemptAtMs: 0, sentAtMs: 1, deliveredAtMs: 2, error: null },
   };
   const of = (delivery: object) => ({
@@ -131,11 +143,17 @@ describe("a row of version 1", () => {
   });
 
   it("of a channel is read, without the members of joined mails and of the first telling too", () => {
-    expect(CHANNEL_ROW.decode(json(of(first)))).toEqual(of({ ...first, toldAtMs: 2 }));
-    const dropped = { ...first, state: "superseded", told: "no", deliveredAtMs: null };
-    expect(CHANNEL_ROW.decode(json(of(dropped)))).toEqual(of({ ...dropped, state: "dropped", toldAtMs: null }));
+    const first = { ...rest, told: "yes", endTold: false };
+    const read = { ...rest, notified: "yes", endNotified: false, notifiedAtMs: 2 };
+    expect(CHANNEL_ROW.decode(json(of(first)))).toEqual(of(read));
+    const dropped = { deliveredAtMs: null, notifiedAtMs: null };
+    const superseded = { ...first, state: "superseded", told: "no", deliveredAtMs: null };
+    expect(CHANNEL_ROW.decode(json(of(superseded)))).toEqual(of({ ...read, ...dropped, state: "dropped", notified: "no" }));
     const again = { ...first, toldAtMs: null, alone: true };
-    expect(CHANNEL_ROW.decode(json(of(again)))).toEqual(of(again));
+    expect(CHANNEL_ROW.decode(json({ ...of(again), causeTold: true }))).toEqual({
+      ...of({ ...read, notifiedAtMs: null, alone: true }),
+      causeNotified: true,
+    });
   });
 
   it("of an event is read, with its attempts as notes", () => {

@@ -42,7 +42,7 @@ it("D11: saturation is declared of a moment from when it was told, whichever sec
     slices: new WorkSlices(() => Promise.resolve()),
   };
   // Live, in cycles of one phase: when each is told first.
-  const toldAt = [0, 1].map((phase) => {
+  const notifiedAt = [0, 1].map((phase) => {
     const judge = new SaturationSeries({ metricName: name.metricName, unit: null, instance: null });
     for (let i = 0; i < values.length; i++) {
       judge.observe(times[i] as number, values[i] as number);
@@ -50,13 +50,13 @@ it("D11: saturation is declared of a moment from when it was told, whichever sec
     }
     return Number.POSITIVE_INFINITY;
   });
-  expect(Math.max(...toldAt)).toBeLessThan(240);
+  expect(Math.max(...notifiedAt)).toBeLessThan(240);
   const declaredAt = async (i: number) => {
     const until = { name, flags: 0, times: times.slice(0, i + 1), values: values.slice(0, i + 1) };
     return (await saturationMoment(until, times[i] as number, context)).declared;
   };
-  expect(await declaredAt(Math.min(...toldAt) - 1)).toBe(false);
-  const first = await Promise.all(Array.from({ length: 12 }, (_, i) => declaredAt(Math.max(...toldAt) - 6 + i)));
+  expect(await declaredAt(Math.min(...notifiedAt) - 1)).toBe(false);
+  const first = await Promise.all(Array.from({ length: 12 }, (_, i) => declaredAt(Math.max(...notifiedAt) - 6 + i)));
   expect(first.indexOf(true)).toBeGreaterThanOrEqual(6);
   expect(first.lastIndexOf(false)).toBeLessThan(9);
 });

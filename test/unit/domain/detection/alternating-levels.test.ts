@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 const DAY = 1_440;
 
 /** Minutes whose values are told of. */
-function toldAt(detector: PairDetector, from: number, until: number, valueAt: (minute: number) => number): number[] {
+function notifiedAt(detector: PairDetector, from: number, until: number, valueAt: (minute: number) => number): number[] {
   const told: number[] = [];
   for (let minute = from; minute < until; minute++) {
     if (detector.observe(START + minute * MINUTE, valueAt(minute)).reports) told.push(minute);
@@ -25,16 +25,16 @@ it("a series that alternates is told of in its first day at most, and three time
     if (left-- <= 0) [isHigh, left] = [!isHigh, 20 + Math.floor(40 * uniform())];
     return (isHigh ? 140 : 40) + 2 * normal();
   };
-  expect(toldAt(detector, 0, 4 * DAY, alternating).filter((minute) => minute >= DAY)).toEqual([]);
-  expect(toldAt(detector, 4 * DAY, 4 * DAY + 10, () => 420).length).toBeGreaterThan(0);
+  expect(notifiedAt(detector, 0, 4 * DAY, alternating).filter((minute) => minute >= DAY)).toEqual([]);
+  expect(notifiedAt(detector, 4 * DAY, 4 * DAY + 10, () => 420).length).toBeGreaterThan(0);
 });
 
 it("a series with two long outages in its first hours keeps its level", () => {
   const { normal } = generator(12);
   const detector = new PairDetector();
   const outages = (minute: number) => (minute % 150 >= 60 && minute % 150 < 135 && minute < 300 ? 500 : 100) + 2 * normal();
-  toldAt(detector, 0, DAY, outages);
-  expect(toldAt(detector, DAY, DAY + 5, () => 130)[0]).toBe(DAY);
+  notifiedAt(detector, 0, DAY, outages);
+  expect(notifiedAt(detector, DAY, DAY + 5, () => 130)[0]).toBe(DAY);
 });
 
 it("a level is shown by two thirds of the values, or by few departures", () => {

@@ -152,10 +152,10 @@ describe("two periods at once", () => {
   });
 
   it.each([
-    { noise: 0.05, streams: 38, isTold: true },
-    { noise: 0.2, streams: 1, isTold: true },
-    { noise: 0.2, streams: 38, isTold: false },
-  ])("asks a row more of one of many streams, by noise alone ($noise, of $streams)", ({ noise, streams, isTold }) => {
+    { noise: 0.05, streams: 38, isNotified: true },
+    { noise: 0.2, streams: 1, isNotified: true },
+    { noise: 0.2, streams: 38, isNotified: false },
+  ])("asks a row more of one of many streams, by noise alone ($noise, of $streams)", ({ noise, streams, isNotified }) => {
     const fault = TWO_PERIODS.kinds.find((kind) => kind.row.startsWith("wave of 71") && kind.noise === noise)?.faults[0];
     const { values, faultMinute, withinMinutes } = fault?.series(17) ?? { values: [], faultMinute: 0, withinMinutes: 0 };
     const detector = new PairDetector();
@@ -163,6 +163,6 @@ describe("two periods at once", () => {
       const { reports } = detector.observe(HABIT_START_MS + minute * MINUTE, value, { ...SURROUNDED_BY_NOTHING, streams });
       return reports && minute >= faultMinute ? [minute] : [];
     });
-    expect(told.length > 0).toBe(isTold);
+    expect(told.length > 0).toBe(isNotified);
   });
 });

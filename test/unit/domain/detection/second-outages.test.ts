@@ -28,7 +28,7 @@ function told(days: number, level: number, noise: number, share: number, outages
   return minutes;
 }
 
-const isTold = (minutes: readonly number[], from: number, within = TOLD_WITHIN) =>
+const isNotified = (minutes: readonly number[], from: number, within = TOLD_WITHIN) =>
   minutes.some((minute) => minute >= from && minute <= from + within);
 
 describe("a second outage", () => {
@@ -43,7 +43,7 @@ describe("a second outage", () => {
         { from: from + gap, minutes: second },
       ];
       const minutes = told(4 + Math.ceil(gap / DAY), 100, 0.04, 0.02, outages, gap + first);
-      expect([isTold(minutes, from), isTold(minutes, from + gap)]).toEqual([true, true]);
+      expect([isNotified(minutes, from), isNotified(minutes, from + gap)]).toEqual([true, true]);
     }
   });
 
@@ -65,7 +65,7 @@ describe("a second outage", () => {
           { from: from + gap, minutes: second },
         ];
         const minutes = told(4, level, noise, share, outages, seed);
-        return isTold(minutes, from) && isTold(minutes, from + gap);
+        return isNotified(minutes, from) && isNotified(minutes, from + gap);
       }),
       { numRuns: 25 },
     );
@@ -78,7 +78,7 @@ describe("a second outage", () => {
         { from, minutes: 480 },
         { from: from + gap, minutes: 90 },
       ];
-      expect(isTold(told(4 + gap / DAY, 100, 0.04, 0.02, outages, gap), from + gap)).toBe(true);
+      expect(isNotified(told(4 + gap / DAY, 100, 0.04, 0.02, outages, gap), from + gap)).toBe(true);
     }
   });
 
@@ -90,7 +90,7 @@ describe("a second outage", () => {
       }));
       const from = (outages.at(-1) as Outage).from + 163;
       const minutes = told(6, 100, 0.04, 0.02, [...outages, { from, minutes: 240 }], before);
-      expect([before, isTold(minutes, from, 12)]).toEqual([before, true]);
+      expect([before, isNotified(minutes, from, 12)]).toEqual([before, true]);
     }
   });
 });
@@ -107,7 +107,7 @@ describe("orders that are none at night", () => {
         const value = minute >= outage ? 0 : Math.max(0, Math.round(mean + Math.sqrt(mean) * normal()));
         if (detector.observe(START + minute * MINUTE, value).reports) reported.push(minute);
       }
-      expect([days, seed, isTold(reported, outage, 30)]).toEqual([days, seed, true]);
+      expect([days, seed, isNotified(reported, outage, 30)]).toEqual([days, seed, true]);
     }
   });
 });

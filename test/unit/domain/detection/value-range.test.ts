@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
-import { heldValue, toldValue } from "../../../../src/domain/detection/pair/value-range.ts";
+import { heldValue, shownValue } from "../../../../src/domain/detection/pair/value-range.ts";
 import { generator } from "../../../support/generator.ts";
 
 const MINUTE_MS = 60_000;
@@ -14,7 +14,7 @@ describe("the range of values", () => {
       fc.property(finite(), finite(), (a, b) => {
         expect(Number.isFinite(Math.fround(heldValue(a)))).toBe(true);
         expect(Math.sign(a - b) * Math.sign(heldValue(a) - heldValue(b))).toBeGreaterThanOrEqual(0);
-        expect(Math.abs(toldValue(heldValue(a)) - a)).toBeLessThanOrEqual(1e-12 * Math.abs(a));
+        expect(Math.abs(shownValue(heldValue(a)) - a)).toBeLessThanOrEqual(1e-12 * Math.abs(a));
       }),
     );
   });
@@ -26,8 +26,8 @@ describe("the range of values", () => {
     for (let at = 1; at <= 800; at++) expect(judge(at, level * (1 + 0.01 * random.normal())).opened).toBe(false);
     const { opened, departedValue, departedFrom } = judge(801, 8 * level);
     expect(opened).toBe(true);
-    expect(toldValue(departedValue) / level).toBeCloseTo(8, 6);
-    expect(toldValue(departedFrom) / level).toBeCloseTo(1, 1);
+    expect(shownValue(departedValue) / level).toBeCloseTo(8, 6);
+    expect(shownValue(departedFrom) / level).toBeCloseTo(1, 1);
     expect(detector.bounds.upper / level).toBeLessThan(2);
     expect(detector.baseline.mean / level).toBeCloseTo(1, 1);
   });

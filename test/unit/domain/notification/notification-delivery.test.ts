@@ -23,7 +23,7 @@ const LOST: AttemptOutcome = { kind: "retry", error: "no answer in 10 s", afterM
 const ended = (outcome: AttemptOutcome, nowMs = 2_000, messages = 1): SharedAttemptEnd => ({ outcome, messages, nowMs, random: 0.5 });
 
 /** The delivery behind what happens to it, in order. */
-function told(
+function notified(
   notifier: Notifier,
   ...steps: ReadonlyArray<AlertMessage | AttemptOutcome | "attempt" | "restart">
 ): ChannelDelivery | undefined {
@@ -39,12 +39,12 @@ function told(
 
 describe("a message that left with others", () => {
   const FAILED: AttemptOutcome = { kind: "failed", error: "answered 400" };
-  const attempt = (notifier: Notifier) => withAttempt(told(notifier, of("opened")) as ChannelDelivery, 1_000);
+  const attempt = (notifier: Notifier) => withAttempt(notified(notifier, of("opened")) as ChannelDelivery, 1_000);
   const JOINED = { alertIds: ["a1", "a2"], name: "n", sinceMs: 1_000, attempts: 0, mayHaveArrived: false };
   const mail = (...outcomes: AttemptOutcome[]) =>
     outcomes.reduce(
       (now, outcome) => withOutcome(withAttempt(now, 1_000), ended(outcome, 2_000, 2), "email"),
-      withJoined(told("email", of("opened")) as ChannelDelivery, JOINED),
+      withJoined(notified("email", of("opened")) as ChannelDelivery, JOINED),
     );
 
   it("and was refused with them is sent alone at once, and given up only when it is refused alone", () => {
@@ -58,7 +58,7 @@ describe("a message that left with others", () => {
 
   it("in a mail that may have arrived is repeated with them until that is known, and what is newer waits behind", () => {
     const lost = mail(LOST, REFUSED);
-    expect(lost).toMatchObject({ joined: { name: "n", attempts: 2, mayHaveArrived: true }, told: "unknown" });
+    expect(lost).toMatchObject({ joined: { name: "n", attempts: 2, mayHaveArrived: true }, notified: "unknown" });
     const newer = withMessage(lost, of("resolved", { atMs: 5 }), "email") as ChannelDelivery;
     expect(newer).toMatchObject({ message: { kind: "opened" }, waiting: [{ kind: "resolved" }], joined: { name: "n" } });
     const after = withOutcome(withAttempt(newer, 3_000), ended(DELIVERED, 4_000, 2), "email");
@@ -75,77 +75,80 @@ describe("a message that left with others", () => {
   });
 
   it("is repeated alone where it may have arrived alone: a mail has its Message-ID, a chat message none", () => {
-    expect(told("email", of("opened"), "attempt", LOST)).toMatchObject({ alone: true });
-    expect(told("email", of("opened"), "attempt", "restart")).toMatchObject({ alone: true });
-    expect(told("email", of("opened"), "attempt", LOST, of("resolved"))?.alone).toBeUndefined();
-    expect(told("email", of("opened"), "attempt", REFUSED)?.alone).toBeUndefined();
-    expect(told("chat", of("opened"), "attempt", LOST)?.alone).toBeUndefined();
+    expect(notified("email", of("opened"), "attempt", LOST)).toMatchObject({ alone: true });
+    expect(notified("email", of("opened"), "attempt", "restart")).toMatchObject({ alone: true });
+    expect(notified("email", of("opened"), "attempt", LOST, of("resolved"))?.alone).toBeUndefined();
+    expect(notified("email", of("opened"), "attempt", REFUSED)?.alone).toBeUndefined();
+    expect(notified("chat", of("opened"), "attempt", LOST)?.alone).toBeUndefined();
   });
 });
 
 describe("a channel's delivery", () => {
   it("begins with a page, and with nothing else", () => {
-    expect(told("chat", of("opened"))).toMatchObject({ state: "pending", message: { kind: "opened" }, told: "no" });
-    for (const kind of ["updated", "acknowledged", "resolved", "cause"] as const) expect(told("chat", of(kind))).toBeUndefined();
+    expect(notified("chat", of("opened"))).toMatchObject({ state: "pending", message: { kind: "opened" }, notified: "no" });
+    for (const kind of ["updated", "acknowledged", "resolved", "cause"] as const) expect(notified("chat", of(kind))).toBeUndefined();
   });
 
   it("of an alert that ends before anything was tried is one message in chat and mail, none for pager and oncall", () => {
     for (const notifier of ["chat", "email"] as const) {
-      expect(told(notifier, of("opened"), of("resolved"))).toMatchObject({ message: { kind: "resolved", both: true } });
+      expect(notified(notifier, of("opened"), of("resolved"))).toMatchObject({ message: { kind: "resolved", both: true } });
     }
     for (const notifier of ["pager", "oncall"] as const) {
-      expect(told(notifier, of("opened"), of("resolved"))).toMatchObject({ state: "dropped", message: null });
+      expect(notified(notifier, of("opened"), of("resolved"))).toMatchObject({ state: "dropped", message: null });
     }
   });
 
   it("whose attempt was refused ends as one that was never tried", () => {
-    expect(told("pager", of("opened"), "attempt", REFUSED, of("resolved"))).toMatchObject({ state: "dropped", message: null });
-    expect(told("chat", of("opened"), "attempt", REFUSED, of("resolved"))).toMatchObject({ message: { kind: "resolved", both: true } });
+    expect(notified("pager", of("opened"), "attempt", REFUSED, of("resolved"))).toMatchObject({ state: "dropped", message: null });
+    expect(notified("chat", of("opened"), "attempt", REFUSED, of("resolved"))).toMatchObject({ message: { kind: "resolved", both: true } });
   });
 
   it("of unknown outcome is followed by its end", () => {
-    expect(told("pager", of("opened"), "attempt", LOST, of("resolved"))).toMatchObject({ message: { kind: "resolved", both: false } });
-    expect(told("pager", of("opened"), "attempt", "restart", of("resolved"))).toMatchObject({ message: { kind: "resolved" } });
-    expect(told("pager", of("opened"), "attempt", of("resolved"), "restart")).toMatchObject({ message: { kind: "resolved" } });
+    expect(notified("pager", of("opened"), "attempt", LOST, of("resolved"))).toMatchObject({ message: { kind: "resolved", both: false } });
+    expect(notified("pager", of("opened"), "attempt", "restart", of("resolved"))).toMatchObject({ message: { kind: "resolved" } });
+    expect(notified("pager", of("opened"), "attempt", of("resolved"), "restart")).toMatchObject({ message: { kind: "resolved" } });
   });
 
   it("sends what was decided while one was under way behind it, the newest alone", () => {
-    const busy = told("pager", of("opened"), "attempt", of("raised"), of("acknowledged"), of("resolved"));
+    const busy = notified("pager", of("opened"), "attempt", of("raised"), of("acknowledged"), of("resolved"));
     expect(busy).toMatchObject({ message: { kind: "opened" }, waiting: [{ kind: "resolved" }] });
     expect(withOutcome(busy as ChannelDelivery, ended(DELIVERED), "pager")).toMatchObject({
       message: { kind: "resolved" },
-      told: "yes",
+      notified: "yes",
       waiting: [],
     });
   });
 
   it("gives its cause to a page that waits, and none behind an end", () => {
-    expect(told("chat", of("opened"), of("cause", { cause: "a full disk" }))).toMatchObject({
+    expect(notified("chat", of("opened"), of("cause", { cause: "a full disk" }))).toMatchObject({
       message: { kind: "opened", cause: "a full disk" },
     });
-    expect(told("chat", of("opened"), "attempt", DELIVERED, of("cause", { cause: "a full disk" }))).toMatchObject({
+    expect(notified("chat", of("opened"), "attempt", DELIVERED, of("cause", { cause: "a full disk" }))).toMatchObject({
       message: { kind: "cause", cause: "a full disk" },
     });
-    expect(told("chat", of("opened"), "attempt", DELIVERED, of("resolved"), of("cause", { cause: "x" }))).toMatchObject({
+    expect(notified("chat", of("opened"), "attempt", DELIVERED, of("resolved"), of("cause", { cause: "x" }))).toMatchObject({
       message: { kind: "resolved" },
     });
   });
 
   it("is not told of its end twice, and hears of a reopening", () => {
-    const done = told("pager", of("opened"), "attempt", DELIVERED, of("resolved"), "attempt", DELIVERED, of("resolved"));
-    expect(done).toMatchObject({ state: "delivered", message: null, endTold: true });
-    expect(withMessage(done, of("reopened"), "pager")).toMatchObject({ message: { kind: "reopened" }, endTold: false });
+    const done = notified("pager", of("opened"), "attempt", DELIVERED, of("resolved"), "attempt", DELIVERED, of("resolved"));
+    expect(done).toMatchObject({ state: "delivered", message: null, endNotified: true });
+    expect(withMessage(done, of("reopened"), "pager")).toMatchObject({ message: { kind: "reopened" }, endNotified: false });
   });
 
   it.each<Notifier>(["pager", "chat"])("a reopening that waits for %s stays one when an update comes", (notifier) => {
-    const done = told(notifier, of("opened"), "attempt", DELIVERED, of("resolved"), "attempt", DELIVERED);
+    const done = notified(notifier, of("opened"), "attempt", DELIVERED, of("resolved"), "attempt", DELIVERED);
     const reopened = withMessage(done, of("reopened"), notifier) as ChannelDelivery;
     expect(withMessage(reopened, of("updated"), notifier)).toMatchObject({ state: "pending", message: { kind: "reopened" } });
   });
 
   it("that is refused for good is given up; its end is sent where the channel had heard of it", () => {
-    expect(told("pager", of("opened"), "attempt", { kind: "failed", error: "400" })).toMatchObject({ state: "exhausted", told: "no" });
-    const raised = told(
+    expect(notified("pager", of("opened"), "attempt", { kind: "failed", error: "400" })).toMatchObject({
+      state: "exhausted",
+      notified: "no",
+    });
+    const raised = notified(
       "pager",
       of("opened"),
       "attempt",

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { type ChannelDelivery, withAttempt, withMessage, withOutcome } from "../../../../src/domain/notification/channel-delivery.ts";
 import { ChannelHealth } from "../../../../src/domain/notification/channel-health.ts";
-import { asPartOf, notificationOf, type ToldAlert, withoutAlert } from "../../../../src/domain/notification/notification-state.ts";
+import { asPartOf, type NotifiedAlert, notificationOf, withoutAlert } from "../../../../src/domain/notification/notification-state.ts";
 import { ALERT_MESSAGE as MESSAGE } from "../../../support/alert-message.ts";
 
-const ALERT: ToldAlert = { pages: 1, heldBy: null, mergedInto: null, snooze: null, state: { resolvedAtMs: null } };
+const ALERT: NotifiedAlert = { pages: 1, heldBy: null, mergedInto: null, snooze: null, state: { resolvedAtMs: null } };
 
 const opened = withMessage(undefined, MESSAGE, "chat") as ChannelDelivery;
 const end = (delivery: ChannelDelivery, kind: "delivered" | "failed" | "retry", nowMs = 2_000) => {
@@ -54,7 +54,7 @@ describe("an alert (A2)", () => {
   });
 
   it("without a delivery says what it waits for, or why nobody was told", () => {
-    const bare = (change: Partial<ToldAlert>, isAnyConfigured = true) => notificationOf({ ...ALERT, ...change }, [], isAnyConfigured);
+    const bare = (change: Partial<NotifiedAlert>, isAnyConfigured = true) => notificationOf({ ...ALERT, ...change }, [], isAnyConfigured);
     const resolved = { resolvedAtMs: 5 };
     expect(bare({}, false)).toMatchObject({ state: "not_told", reason: "no channel is configured" });
     expect(bare({}).reason).toMatch(/^no channel of its routing rule led anywhere when people were to be told$/);

@@ -12,12 +12,12 @@ test("rows count pages, who has taken them after how long, and what people said 
     pagesAtMs,
     acknowledgedAtMs,
     isFalsePositive,
-    isTold: serviceId === "y",
+    isNotified: serviceId === "y",
   });
   expect(pageRows([])).toEqual([]);
   expect(pageRows([alert("x", [0], null), alert("y", [0, 9], 4_000), alert("y", [5_000], 7_000, true)])).toEqual([
-    { team: "a", serviceId: "y", pages: 3, notTold: 0, acknowledged: 2, medianAckSeconds: 3, falsePositives: 1 },
-    { team: "a", serviceId: "x", pages: 1, notTold: 1, acknowledged: 0, medianAckSeconds: null, falsePositives: 0 },
+    { team: "a", serviceId: "y", pages: 3, unnotified: 0, acknowledged: 2, medianAckSeconds: 3, falsePositives: 1 },
+    { team: "a", serviceId: "x", pages: 1, unnotified: 1, acknowledged: 0, medianAckSeconds: null, falsePositives: 0 },
   ]);
 });
 

@@ -1,7 +1,7 @@
 // Evidence of series between threads: what is packed comes out as it was, and names that either side has forgotten are told anew.
 import { describe, expect, it } from "vitest";
 import { SeriesPacker, unpackSeries } from "../../../../src/domain/rca/evidence-packing.ts";
-import { packName, ToldNames } from "../../../../src/domain/rca/series-names.ts";
+import { packName, ReportedNames } from "../../../../src/domain/rca/series-names.ts";
 import { plainSeries } from "../../../support/plain-series.ts";
 
 const nameOf = (i: number) => ({
@@ -25,7 +25,7 @@ const departureOf = (i: number) => ({
 describe("packed evidence", () => {
   it("comes out as it went in, however much it is, again and again", () => {
     const packer = new SeriesPacker();
-    const told = new ToldNames();
+    const told = new ReportedNames();
     for (const [first, count] of [
       [0, 3],
       [3, 700],
@@ -47,7 +47,7 @@ describe("packed evidence", () => {
     const packer = new SeriesPacker();
     packer.add({ name: 0, departure: departureOf(4), onsetMs: 1, intervalMs: 10 });
     const packed = packer.take();
-    const told = new ToldNames();
+    const told = new ReportedNames();
     const unpack = (numbers: Float64Array) => () => unpackSeries(numbers, (number) => told.of(number));
     expect(unpack(packed)).toThrow(/no name/);
     told.learn({ namesFrom: 0, names: [packName(nameOf(0))] });
@@ -58,7 +58,7 @@ describe("packed evidence", () => {
 
 describe("names that were told", () => {
   it("count from where the other side begins anew, and none may be lost in between", () => {
-    const told = new ToldNames();
+    const told = new ReportedNames();
     const names = (...of: number[]) => of.map((i) => packName(nameOf(i)));
     told.learn({ namesFrom: 0, names: names(0, 1, 2) });
     told.learn({ namesFrom: 3, names: names(3) });

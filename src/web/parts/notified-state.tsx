@@ -21,7 +21,7 @@ export function NotificationTag({ of: { state } }: { of: Notification }) {
 }
 
 /** The state, and by which channel or why. */
-export function ToldState({ of }: { of: Notification }) {
+export function NotifiedState({ of }: { of: Notification }) {
   const { state, channel, reason } = of;
   const more = state === "told" ? [channel, reason].filter((one) => one !== null).join(", ") : (reason ?? channel);
   return (

@@ -5,20 +5,20 @@ import type { IncidentEvidence, LineEvidence, OperationEvidence, SeriesEvidence 
 import { type UnpackedSeries, unpackSeries } from "../../domain/rca/evidence-packing.ts";
 import { OperationTotals, operationMinutes } from "../../domain/rca/operation-packing.ts";
 import { ownTimesOf, selfTimes } from "../../domain/rca/self-times.ts";
-import type { ToldName } from "../../domain/rca/series-names.ts";
+import type { ReportedName } from "../../domain/rca/series-names.ts";
 import { NO_TIME } from "../../domain/trace/time-sums.ts";
 
 type CallMinutes = Parameters<typeof selfTimes>[0];
 
 /** Evidence of one walk over all engines. */
-export class ToldEvidence {
-  readonly #series: Array<UnpackedSeries<ToldName>> = [];
+export class GatheredEvidence {
+  readonly #series: Array<UnpackedSeries<ReportedName>> = [];
   readonly #services = new Set<string>();
   readonly #lines: LineEvidence[] = [];
   readonly #requests: OperationEvidence[] = [];
   readonly #totals = new OperationTotals();
 
-  add(answer: EvidenceAnswer, nameOf: (number: number) => ToldName | undefined): void {
+  add(answer: EvidenceAnswer, nameOf: (number: number) => ReportedName | undefined): void {
     for (const one of unpackSeries(answer.numbers, nameOf)) this.#series.push(one);
     for (const serviceId of answer.services) this.#services.add(serviceId);
     this.#lines.push(...answer.lines);
@@ -47,7 +47,7 @@ export class ToldEvidence {
   }
 }
 
-function sorted(series: Array<UnpackedSeries<ToldName>>): SeriesEvidence[] {
+function sorted(series: Array<UnpackedSeries<ReportedName>>): SeriesEvidence[] {
   return series
     .sort(
       (a, b) =>
