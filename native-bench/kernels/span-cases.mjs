@@ -1,4 +1,4 @@
-// Spans without the kernel: what the ingest's sink and the shard's handler take, over batches as a collector sends them.
+// Spans without the kernel: what the ingest intake and the shard's handler take, over batches as a collector sends them.
 import assert from "node:assert/strict";
 import { SpanRig } from "../../test/support/span-rig.ts";
 import { seededRandom } from "../bodies/series-labels.mjs";

@@ -3,7 +3,7 @@
 
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DistributionHandler } from "../../src/actors/engine/distributions/distribution-handler.ts";
-import { DistributionSink } from "../../src/actors/engine/distributions/distribution-sink.ts";
+import { DistributionIntake } from "../../src/actors/engine/distributions/distribution-intake.ts";
 import { JsonDecoder } from "../../src/actors/engine/json/json-decoder.ts";
 import type { EngineCounters } from "../../src/actors/engine/report/engine-counters.ts";
 import type { DerivedSeries } from "../../src/actors/engine/shard/derived-series.ts";
@@ -40,7 +40,7 @@ function bodyOf(tick: number, points: DistributionPoint[]): Sent {
 
 beforeEach(() => {
   lists.length = 0;
-  const sink = new DistributionSink({ mayHave: () => true });
+  const sink = new DistributionIntake({ mayHave: () => true });
   vi.spyOn(JsonDecoder.prototype, "begin").mockImplementation((body, unit) => {
     for (const point of lists[body.bytes - 1] as DistributionPoint[])
       expect(sink.add(unit, { tenant: 0, tenantName: "default", wallMs: body.wallMs }, point)).toBeUndefined();
@@ -132,7 +132,7 @@ describe("points and their bounds", () => {
   };
 
   it("are refused with a reason", () => {
-    const sink = new DistributionSink({ mayHave: (_tenant, { metricName }) => metricName !== "full.count" });
+    const sink = new DistributionIntake({ mayHave: (_tenant, { metricName }) => metricName !== "full.count" });
     const taken: number[] = [];
     const unit = { addMessage: (_kind: number, _partition: number, payload: Uint8Array) => void taken.push(payload.length) };
     const reason = (given: Partial<DistributionPoint>) =>
@@ -167,7 +167,7 @@ describe("points and their bounds", () => {
     ] as const;
     await machine.send(remoteBody(0, [{ labels, samples: [{ value: 1, time: START_MS }] }]), undefined);
     expect(machine.server.cluster.counter("streams")).toBe(6);
-    const sink = new DistributionSink(definers.mock.contexts[0] as StreamDefiner);
+    const sink = new DistributionIntake(definers.mock.contexts[0] as StreamDefiner);
     const source = { tenant: 0, tenantName: "default", wallMs: START_MS };
     const unit = { addMessage: () => undefined };
     expect(sink.add(unit, source, point)).toBeUndefined();
@@ -240,7 +240,7 @@ describe("points and their bounds", () => {
     const unit = {
       addMessage: (_: number, partition: number, payload: Uint8Array) => handler.take(partition, payload, { baseMs: 0, arrivalMs: 0 }),
     };
-    const sink = new DistributionSink({ mayHave: () => true });
+    const sink = new DistributionIntake({ mayHave: () => true });
     for (const n of [1, 2]) {
       const cumulative = {
         ...point,

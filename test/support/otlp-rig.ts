@@ -1,8 +1,8 @@
 // One engine's OTLP decoder over a kernel of its own: takes bodies, also such that need several units, and says what it staged.
-import { LogSink } from "../../src/actors/engine/logs/log-sink.ts";
+import { LogIntake } from "../../src/actors/engine/logs/log-intake.ts";
 import { OtlpDecoder } from "../../src/actors/engine/otlp/otlp-decoder.ts";
 import { EngineCounters } from "../../src/actors/engine/report/engine-counters.ts";
-import { SpanSink } from "../../src/actors/engine/spans/span-sink.ts";
+import { SpanIntake } from "../../src/actors/engine/spans/span-intake.ts";
 import { type Body, readBody } from "../../src/actors/engine/unit/body.ts";
 import { LabelIntake } from "../../src/actors/engine/unit/label-intake.ts";
 import { MetricDescriptions } from "../../src/actors/engine/unit/metric-descriptions.ts";
@@ -144,8 +144,8 @@ export class OtlpRig {
         exclusions: excluded,
         tenantName,
         scopes: this.scopes,
-        spans: new SpanSink(excluded),
-        logs: new LogSink(excluded),
+        spans: new SpanIntake(excluded),
+        logs: new LogIntake(excluded),
         labels: new LabelIntake(excluded),
         descriptions: new MetricDescriptions(new MetadataBook(), new EngineCounters(memory)),
         requestId: (admission) => `0000001-${admission.toString(16).padStart(13, "0")}`,

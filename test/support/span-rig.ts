@@ -1,7 +1,7 @@
-// Lanes and a shard for spans without engines: what a sink gathers goes into a log of messages, which a handler takes, and takes again after a restart.
+// Engines and a shard for spans without engines: what an intake gathers goes into a log of messages, which a handler takes, and takes again after a restart.
 
 import { SpanHandler } from "../../src/actors/engine/spans/span-handler.ts";
-import { SpanSink } from "../../src/actors/engine/spans/span-sink.ts";
+import { SpanIntake } from "../../src/actors/engine/spans/span-intake.ts";
 import { WorkUnit } from "../../src/actors/engine/unit/work-unit.ts";
 import type { EngineMemory } from "../../src/adapters/shared-memory/engine-memory.ts";
 import { PARTITIONS } from "../../src/core/layout/memory-map.ts";
@@ -49,7 +49,7 @@ function hex(value: number, digits: number): string {
 }
 
 /** Writes derived values into a map: metric, names and time to value; the first stays the value that is scored. */
-class SeriesSink {
+class SeriesCollector {
   readonly values = new Map<string, number>();
   readonly flags = new Map<string, number>();
   readonly arrivals: number[] = [];
@@ -118,12 +118,12 @@ class CounterMap {
 
 /** One engine's share of spans, and what outlives it. */
 export class SpanRig {
-  readonly series = new SeriesSink();
+  readonly series = new SeriesCollector();
   readonly log: LoggedMessage[] = [];
   counters = new CounterMap();
   handler: SpanHandler;
   times!: OperationTimes;
-  readonly #sink = new SpanSink(new FieldExclusions(""));
+  readonly #sink = new SpanIntake(new FieldExclusions(""));
   /** By partition: the sums since each checkpoint, the checkpoint's number, its pieces, and the messages that it covers. */
   readonly #sums = new Map<string, Uint8Array>();
   readonly #generations = new Array<number>(PARTITIONS).fill(0);

@@ -38,7 +38,7 @@ export interface OutgoingBody {
 }
 
 /** Who waits for the engine's answer to a body. */
-export interface AnswerSink {
+export interface AnswerReceiver {
   /** Called once; `body` null means none; `written` is of remote-write 2.0. */
   answer(status: number, body: string | null, written: WrittenCounts | null): void;
 }
@@ -46,7 +46,7 @@ export interface AnswerSink {
 /** A body, copied, until there is room. */
 interface WaitingBody {
   readonly body: OutgoingBody;
-  readonly sink: AnswerSink;
+  readonly receiver: AnswerReceiver;
   /** The buffer that it lies in, to be given back. */
   readonly lent: Buffer | undefined;
 }
@@ -61,7 +61,7 @@ function bytesOf({ bytes, rest }: OutgoingBody): number {
 const align64 = (bytes: number) => (bytes + 63) & ~63;
 const encoder = new TextEncoder();
 /** Stands among those that wait in their order for the one that does not. */
-const LARGE_SINK: AnswerSink = { answer: () => undefined };
+const LARGE_RECEIVER: AnswerReceiver = { answer: () => undefined };
 const NO_KEY = new Uint8Array(0);
 
 /** Idempotency keys are rare: the usual body makes nothing for one. */
@@ -74,11 +74,11 @@ export class BodyPort {
   readonly #memory: EngineMemory;
   readonly #nextAdmission: () => number;
   /** Sinks of the bodies that wait, by number modulo the descriptors. */
-  readonly #sinks: Array<AnswerSink | undefined> = Array.from({ length: DESCRIPTOR_COUNT }, () => undefined);
+  readonly #receivers: Array<AnswerReceiver | undefined> = Array.from({ length: DESCRIPTOR_COUNT }, () => undefined);
   /** Their admission numbers. */
   readonly #admissions = new Float64Array(DESCRIPTOR_COUNT);
   /** Those that were set aside: by admission number. */
-  readonly #aside = new Map<number, AnswerSink>();
+  readonly #aside = new Map<number, AnswerReceiver>();
   /** Their bytes in the ring, to be freed; 0 for a large body. */
   readonly #ringBytes = new Uint32Array(DESCRIPTOR_COUNT);
   #head = 0;
@@ -90,7 +90,7 @@ export class BodyPort {
   #ringUsed = 0;
   /** A body is copied to the place for large ones or lies there; then who waits for its answer. */
   #largeBusy = false;
-  #largeSink: AnswerSink | undefined;
+  #largeReceiver: AnswerReceiver | undefined;
   /** Tenants take turns at the large place; what waits is named by its number among all that waited. */
   readonly #largeWaiting = new TurnQueue<WaitingBody>();
   #largeWaited = 0;
@@ -107,7 +107,7 @@ export class BodyPort {
 
   /** Bodies that wait for their answer. */
   get waiting(): number {
-    const copied = this.#largeBusy && this.#largeSink === undefined ? 1 : 0;
+    const copied = this.#largeBusy && this.#largeReceiver === undefined ? 1 : 0;
     return this.#inEngine + copied + this.#largeWaiting.size + this.#smallWaiting.length;
   }
 
@@ -117,29 +117,29 @@ export class BodyPort {
   }
 
   /** Takes a body; false when there is no room (the caller answers 503). */
-  submit(body: OutgoingBody, sink: AnswerSink): boolean {
+  submit(body: OutgoingBody, receiver: AnswerReceiver): boolean {
     if (this.waiting >= BODIES_WAITING_MAX || this.#head - this.#answered >= DESCRIPTOR_COUNT) return false;
-    if (bytesOf(body) > SMALL_BODY_BYTES_MAX) return this.#submitLarge(body, sink);
-    return (this.#smallWaiting.length === 0 && this.#enterRing(body, sink)) || this.#keepSmall(body, sink);
+    if (bytesOf(body) > SMALL_BODY_BYTES_MAX) return this.#submitLarge(body, receiver);
+    return (this.#smallWaiting.length === 0 && this.#enterRing(body, receiver)) || this.#keepSmall(body, receiver);
   }
 
-  #keepSmall(body: OutgoingBody, sink: AnswerSink): boolean {
+  #keepSmall(body: OutgoingBody, receiver: AnswerReceiver): boolean {
     if (this.#smallWaitingBytes + body.bytes.byteLength > BODIES_WAITING_BYTES_MAX) return false;
     this.#smallWaitingBytes += body.bytes.byteLength;
-    this.#smallWaiting.push(this.#waitingSmall(body, sink));
+    this.#smallWaiting.push(this.#waitingSmall(body, receiver));
     return true;
   }
 
-  #waitingSmall(body: OutgoingBody, sink: AnswerSink): WaitingBody {
+  #waitingSmall(body: OutgoingBody, receiver: AnswerReceiver): WaitingBody {
     const { byteLength } = body.bytes;
     const lent = byteLength < POOLED_BYTES_MIN ? undefined : this.#pool.acquire(byteLength);
-    if (lent === undefined) return waitingBody(body, sink);
+    if (lent === undefined) return waitingBody(body, receiver);
     lent.set(body.bytes);
-    return { body: { ...body, bytes: lent.subarray(0, byteLength) }, sink, lent };
+    return { body: { ...body, bytes: lent.subarray(0, byteLength) }, receiver, lent };
   }
 
   /** Puts a body into the ring; false when it has no room. */
-  #enterRing(body: OutgoingBody, sink: AnswerSink): boolean {
+  #enterRing(body: OutgoingBody, receiver: AnswerReceiver): boolean {
     const key = encodeKey(body.idempotencyKey);
     const needed = align64(body.bytes.byteLength + 2 * BODY_PADDING_BYTES + key.byteLength);
     if (this.#ringUsed === 0) this.#ringAt = 0; // its first bytes are in the caches
@@ -150,20 +150,20 @@ export class BodyPort {
     this.#ringAt = (pointer - BODY_RING + needed) % BODY_RING_BYTES;
     this.#ringUsed += skipped + needed;
     this.#memory.bytes.set(body.bytes, pointer);
-    this.#place(pointer, body.bytes.byteLength, body, key, sink, skipped + needed);
+    this.#place(pointer, body.bytes.byteLength, body, key, receiver, skipped + needed);
     return true;
   }
 
-  #submitLarge(body: OutgoingBody, sink: AnswerSink): boolean {
-    if (this.#largeBusy) return this.#keepLarge(body, sink);
+  #submitLarge(body: OutgoingBody, receiver: AnswerReceiver): boolean {
+    if (this.#largeBusy) return this.#keepLarge(body, receiver);
     this.#largeBusy = true;
     this.#memory.bytes.set(body.bytes, LARGE_BODY);
-    if (body.rest === undefined || body.rest.length === 0) this.#placeLarge(body, body.bytes.byteLength, sink);
-    else afterTurn(COPY, () => this.#copyRest(body, body.rest as readonly Uint8Array[], 0, body.bytes.byteLength, sink));
+    if (body.rest === undefined || body.rest.length === 0) this.#placeLarge(body, body.bytes.byteLength, receiver);
+    else afterTurn(COPY, () => this.#copyRest(body, body.rest as readonly Uint8Array[], 0, body.bytes.byteLength, receiver));
     return true;
   }
 
-  #keepLarge(body: OutgoingBody, sink: AnswerSink): boolean {
+  #keepLarge(body: OutgoingBody, receiver: AnswerReceiver): boolean {
     const tenant = String(body.tenant);
     const bytes = bytesOf(body);
     const own = this.#largeWaiting.itemsOf(tenant);
@@ -171,32 +171,32 @@ export class BodyPort {
     if (own.length >= LARGE_BODIES_PER_TENANT_MAX || ownBytes > LARGE_BODIES_BYTES_PER_TENANT_MAX) return false;
     if (this.#largeWaitingBytes + bytes > LARGE_BODIES_WAITING_BYTES_MAX) return false;
     this.#largeWaitingBytes += bytes;
-    this.#largeWaiting.put(tenant, String(this.#largeWaited++), waitingBody(body, sink));
+    this.#largeWaiting.put(tenant, String(this.#largeWaited++), waitingBody(body, receiver));
     return true;
   }
 
   /** Copies the pieces from `next` on, as much as one turn may, and hands the body over when it is whole. */
-  #copyRest(body: OutgoingBody, rest: readonly Uint8Array[], next: number, at: number, sink: AnswerSink): void {
+  #copyRest(body: OutgoingBody, rest: readonly Uint8Array[], next: number, at: number, receiver: AnswerReceiver): void {
     const until = at + COPIED_BYTES_PER_TURN;
     for (let piece = rest[next]; piece !== undefined && at < until; piece = rest[++next]) {
       this.#memory.bytes.set(piece, LARGE_BODY + at);
       at += piece.byteLength;
     }
     if (next < rest.length) {
-      afterTurn(COPY, () => this.#copyRest(body, rest, next, at, sink));
+      afterTurn(COPY, () => this.#copyRest(body, rest, next, at, receiver));
       return;
     }
-    this.#placeLarge(body, at, sink);
+    this.#placeLarge(body, at, receiver);
     this.publish();
   }
 
-  #placeLarge(body: OutgoingBody, bytes: number, sink: AnswerSink): void {
-    this.#largeSink = sink;
-    this.#place(LARGE_BODY, bytes, body, encodeKey(body.idempotencyKey), LARGE_SINK, 0);
+  #placeLarge(body: OutgoingBody, bytes: number, receiver: AnswerReceiver): void {
+    this.#largeReceiver = receiver;
+    this.#place(LARGE_BODY, bytes, body, encodeKey(body.idempotencyKey), LARGE_RECEIVER, 0);
   }
 
   /** Describes a body whose bytes lie at a place. */
-  #place(pointer: number, bodyBytes: number, body: OutgoingBody, key: Uint8Array, sink: AnswerSink, ringBytes: number): void {
+  #place(pointer: number, bodyBytes: number, body: OutgoingBody, key: Uint8Array, receiver: AnswerReceiver, ringBytes: number): void {
     const { bytes, view } = this.#memory;
     const end = pointer + bodyBytes;
     for (let i = 0; i < BODY_PADDING_BYTES; i += 8) view.setFloat64(end + i, 0); // fill() is a call out of the engine's code
@@ -207,7 +207,7 @@ export class BodyPort {
     const { kind, tenant, isAnonymous, arrivalMs, wallMs, sender } = body;
     const keyBytes = key.byteLength;
     writeDescriptor(view, index, { pointer, bytes: bodyBytes, kind, tenant, keyBytes, isAnonymous, admission, arrivalMs, wallMs, sender });
-    this.#sinks[index] = sink;
+    this.#receivers[index] = receiver;
     this.#ringBytes[index] = ringBytes;
     this.#head++;
     this.#inEngine++;
@@ -236,48 +236,48 @@ export class BodyPort {
   #answerNext(status: number, body: string | null, written: WrittenCounts | null): void {
     this.#passLarge();
     const index = this.#answered % DESCRIPTOR_COUNT;
-    const sink = this.#sinks[index] as AnswerSink;
+    const receiver = this.#receivers[index] as AnswerReceiver;
     const ringBytes = this.#ringBytes[index] as number;
-    this.#sinks[index] = undefined;
+    this.#receivers[index] = undefined;
     this.#answered++;
     this.#ringUsed -= ringBytes;
     if (status === STATUS_SET_ASIDE) {
-      this.#aside.set(this.#admissions[index] as number, sink);
+      this.#aside.set(this.#admissions[index] as number, receiver);
       return;
     }
     this.#inEngine--;
-    sink.answer(status, body, written);
+    receiver.answer(status, body, written);
   }
 
   #answerOvertaken({ admission, status, body, written }: EngineAnswers["overtaken"][number]): void {
-    const sink = this.#aside.get(admission) as AnswerSink;
+    const receiver = this.#aside.get(admission) as AnswerReceiver;
     this.#aside.delete(admission);
     this.#inEngine--;
-    sink.answer(status, body, written);
+    receiver.answer(status, body, written);
   }
 
   /** Large bodies hold nothing of the ring, and are answered by themselves: bodies behind them overtake them. */
   #passLarge(): void {
     while (this.#answered !== this.#head && this.#ringBytes[this.#answered % DESCRIPTOR_COUNT] === 0) {
-      this.#sinks[this.#answered % DESCRIPTOR_COUNT] = undefined;
+      this.#receivers[this.#answered % DESCRIPTOR_COUNT] = undefined;
       this.#answered++;
     }
   }
 
   #answerLarge({ status, body, written }: EngineAnswerContent): void {
-    const sink = this.#largeSink as AnswerSink;
-    this.#largeSink = undefined;
+    const receiver = this.#largeReceiver as AnswerReceiver;
+    this.#largeReceiver = undefined;
     this.#largeBusy = false;
     this.#inEngine--;
     this.#passLarge();
-    sink.answer(status, body, written);
+    receiver.answer(status, body, written);
   }
 
   /** In the order in which they came. */
   #sendWaitingSmall(): void {
     let sent = 0;
-    for (const { body, sink, lent } of this.#smallWaiting) {
-      if (this.#head - this.#answered >= DESCRIPTOR_COUNT || !this.#enterRing(body, sink)) break;
+    for (const { body, receiver, lent } of this.#smallWaiting) {
+      if (this.#head - this.#answered >= DESCRIPTOR_COUNT || !this.#enterRing(body, receiver)) break;
       if (lent !== undefined) this.#pool.release(lent);
       this.#smallWaitingBytes -= body.bytes.byteLength;
       sent++;
@@ -290,12 +290,12 @@ export class BodyPort {
     const next = this.#largeBusy ? undefined : this.#largeWaiting.take();
     if (next === undefined) return;
     this.#largeWaitingBytes -= bytesOf(next.item.body);
-    this.#submitLarge(next.item.body, next.item.sink);
+    this.#submitLarge(next.item.body, next.item.receiver);
     this.publish();
   }
 }
 
-function waitingBody(body: OutgoingBody, sink: AnswerSink): WaitingBody {
+function waitingBody(body: OutgoingBody, receiver: AnswerReceiver): WaitingBody {
   const isOwn = body.rest !== undefined && body.rest.length > 0;
-  return { body: isOwn ? body : { ...body, bytes: new Uint8Array(body.bytes) }, sink, lent: undefined };
+  return { body: isOwn ? body : { ...body, bytes: new Uint8Array(body.bytes) }, receiver, lent: undefined };
 }

@@ -13,12 +13,12 @@ import { COMPRESSED_BYTES_MIN } from "../../core/config/interface-limits.ts";
 import { answerFault, background, guarded, run } from "../../core/faults/guard.ts";
 import type { WrittenCounts } from "../../core/protocol/engine-control.ts";
 import type { Principal } from "../../core/protocol/query.ts";
-import type { AdmittedBody, GateSink } from "./access/gate.ts";
+import type { AdmissionHandler, AdmittedBody } from "./access/gate.ts";
 import { ALERT_CHART, chartAnswer } from "./alert-charts.ts";
 import { JSON_HEADERS, NO_HEADERS, refusalHeaders, retryHeaders } from "./answer-headers.ts";
 import type { DocumentAnswer } from "./documents.ts";
 import { acceptedCodings } from "./file-request.ts";
-import type { IngestionSink, SentBody } from "./ingestion.ts";
+import type { OutcomeReceiver, SentBody } from "./ingestion.ts";
 import { type RequestHistogram, UNMATCHED } from "./metrics-page.ts";
 import type { RefusedBodies } from "./refused-bodies.ts";
 import { isRemoteWrite2, writtenHeaders } from "./remote-write-headers.ts";
@@ -41,7 +41,7 @@ const OTLP_ENDPOINTS: ReadonlySet<Endpoint> = new Set(ENDPOINTS.filter(({ path }
 const GZIP_OPTIONS = { level: 4 };
 
 /** One request on its way to its answer. */
-export class FrontRequest implements IngestionSink, SentBody, GateSink {
+export class FrontRequest implements OutcomeReceiver, SentBody, AdmissionHandler {
   readonly exchange: HttpExchange;
   readonly #dependencies: RequestDependencies;
   /** Undefined where no endpoint has its method and path. */

@@ -31,7 +31,7 @@ import {
 } from "../../core/protocol/body-kind.ts";
 import { otlpBodyKind, otlpOfBodyKind } from "../../core/protocol/otlp-kind.ts";
 import { isLongerThan } from "../../core/text/utf8.ts";
-import type { AnswerSink, BodyPort, OutgoingBody } from "./body-port.ts";
+import type { AnswerReceiver, BodyPort, OutgoingBody } from "./body-port.ts";
 import { type Coding, HAS_ZSTD, Inflations } from "./inflation.ts";
 import { remoteWriteKind } from "./remote-write-headers.ts";
 
@@ -56,7 +56,7 @@ const ENCODING_NAMES = HAS_ZSTD ? "gzip, zstd or identity" : "gzip or identity";
 const ZSTD_ADVICE = "; zstd is taken by a server on Node 22.15 or newer";
 
 /** Callback with the outcome, called once. */
-export interface IngestionSink extends AnswerSink {
+export interface OutcomeReceiver extends AnswerReceiver {
   refuse(refusal: Refusal): void;
 }
 
@@ -99,9 +99,9 @@ export class Ingestion {
   }
 
   /** Takes a request; must be called in the handler's turn or on a held exchange, because the body begins to flow then. */
-  take(endpoint: string, sender: Sender, sent: SentBody, sink: IngestionSink): void {
+  take(endpoint: string, sender: Sender, sent: SentBody, receiver: OutcomeReceiver): void {
     if (endpoint === "importHistory") {
-      this.#import(sender, sent, sink);
+      this.#import(sender, sent, receiver);
       return;
     }
     const { exchange } = sent;
@@ -110,24 +110,24 @@ export class Ingestion {
     const kind = reported?.ok === true ? reported.value : usual;
     const refusal = reported === undefined ? refuseHeaders(usual, exchange) : reported.ok ? undefined : reported.refusal;
     const idempotencyKey = exchange.request.header("idempotency-key") ?? "";
-    if (refusal !== undefined) sink.refuse(refusal);
+    if (refusal !== undefined) receiver.refuse(refusal);
     else if (isLongerThan(idempotencyKey, IDEMPOTENCY_KEY_BYTES_MAX)) {
-      sink.refuse({
+      receiver.refuse({
         code: "bad_request",
         message: `Idempotency-Key may have ${IDEMPOTENCY_KEY_BYTES_MAX} bytes, got ${idempotencyKey.length} characters`,
       });
-    } else this.#collect(kind, sender, idempotencyKey, sent, sink);
+    } else this.#collect(kind, sender, idempotencyKey, sent, receiver);
   }
 
   /** History waits while many bodies of live telemetry do, and comes in small pieces. */
-  #import(sender: Sender, sent: SentBody, sink: IngestionSink): void {
+  #import(sender: Sender, sent: SentBody, receiver: OutcomeReceiver): void {
     const kind = importKind(sent.exchange);
-    if (typeof kind !== "number") sink.refuse(kind);
-    else if (this.#dependencies.ports.every(({ waiting }) => waiting >= IMPORT_BODIES_WAITING_MAX)) this.#refuseOverload(sink);
-    else this.#collect(kind, sender, "", sent, sink);
+    if (typeof kind !== "number") receiver.refuse(kind);
+    else if (this.#dependencies.ports.every(({ waiting }) => waiting >= IMPORT_BODIES_WAITING_MAX)) this.#refuseOverload(receiver);
+    else this.#collect(kind, sender, "", sent, receiver);
   }
 
-  #collect(kind: number, sender: Sender, idempotencyKey: string, sent: SentBody, sink: IngestionSink): void {
+  #collect(kind: number, sender: Sender, idempotencyKey: string, sent: SentBody, receiver: OutcomeReceiver): void {
     const { exchange } = sent;
     const isSnappy = SNAPPY_KINDS.has(kind);
     const encoding = isSnappy ? undefined : exchange.request.header("content-encoding");
@@ -138,31 +138,31 @@ export class Ingestion {
       const { clock } = this.#dependencies;
       const [arrivalMs, wallMs] = [clock.monotonicMs(), clock.wallMs()];
       const arrived = { bytes: body, kind, tenant, isAnonymous, sender: number, idempotencyKey, arrivalMs, wallMs };
-      if (coding !== undefined) this.#inflate(arrived, coding, exchange, sink);
-      else this.#submit(arrived, sink);
+      if (coding !== undefined) this.#inflate(arrived, coding, exchange, receiver);
+      else this.#submit(arrived, receiver);
     });
   }
 
-  #inflate(body: OutgoingBody, coding: Coding, { home }: HttpExchange, sink: IngestionSink): void {
+  #inflate(body: OutgoingBody, coding: Coding, { home }: HttpExchange, receiver: OutcomeReceiver): void {
     const { bytes, tenant, kind } = body;
     const bytesMax = isHistoryBody(kind) ? IMPORT_BODY_BYTES_MAX : DECOMPRESSED_BYTES_MAX;
     const taken = this.#inflations.take({ bytes, coding, tenant, bytesMax }, (result) =>
       run(home, () => {
-        if (result.ok) this.#submit({ ...body, bytes: result.pieces[0] as Uint8Array, rest: result.pieces.slice(1) }, sink);
-        else if (result.reason === "too_large") sink.refuse({ code: "payload_too_large", message: result.message });
+        if (result.ok) this.#submit({ ...body, bytes: result.pieces[0] as Uint8Array, rest: result.pieces.slice(1) }, receiver);
+        else if (result.reason === "too_large") receiver.refuse({ code: "payload_too_large", message: result.message });
         else {
           const code = kind >= BODY_OTLP && otlpOfBodyKind(kind).encoding === "protobuf" ? "invalid_protobuf" : "invalid_json";
-          sink.refuse({ code, message: result.message });
+          receiver.refuse({ code, message: result.message });
         }
       }),
     );
-    if (!taken) this.#refuseOverload(sink);
+    if (!taken) this.#refuseOverload(receiver);
   }
 
-  #submit(body: OutgoingBody, sink: IngestionSink): void {
+  #submit(body: OutgoingBody, receiver: OutcomeReceiver): void {
     const port = this.#choosePort(body.idempotencyKey);
-    if (!port.submit(body, sink)) {
-      this.#refuseOverload(sink);
+    if (!port.submit(body, receiver)) {
+      this.#refuseOverload(receiver);
       return;
     }
     this.#dependencies.schedulePublish();
@@ -177,9 +177,9 @@ export class Ingestion {
     return best;
   }
 
-  #refuseOverload(sink: IngestionSink): void {
+  #refuseOverload(receiver: OutcomeReceiver): void {
     this.overloaded++;
-    sink.refuse({
+    receiver.refuse({
       code: "overloaded",
       message: "the engines have as much waiting as they may; nothing of this request was stored, send it again shortly",
     });

@@ -19,7 +19,7 @@ const ID_BYTES = 16;
 const TRANSITIONS = ["open", "update", "close", "end"] as const;
 const DAMAGE = "a frame of an episode is damaged";
 
-const sink = new ByteSink(4096);
+const writer = new ByteSink(4096);
 const decoder = new TextDecoder();
 
 /** An episode's frame with the stream's names as the canonical bytes of its identity. Without an explanation it is the sentence that the verdict gives. */
@@ -35,24 +35,24 @@ export interface PackedEpisode
 
 /** Packs a frame; the bytes are the caller's. */
 export function encodeEpisode(episode: PackedEpisode): Uint8Array {
-  sink.at = 0;
-  sink.u8(VERSION);
-  sink.u8(TRANSITIONS.indexOf(episode.transition));
-  sink.u8(episode.direction === "high" ? 1 : 0);
-  sink.copy(episode.episodeId);
-  sink.double(episode.startedAtMs);
-  sink.double(episode.observedAtMs);
-  sink.double(episode.z);
-  sink.double(episode.arrivalMs);
+  writer.at = 0;
+  writer.u8(VERSION);
+  writer.u8(TRANSITIONS.indexOf(episode.transition));
+  writer.u8(episode.direction === "high" ? 1 : 0);
+  writer.copy(episode.episodeId);
+  writer.double(episode.startedAtMs);
+  writer.double(episode.observedAtMs);
+  writer.double(episode.z);
+  writer.double(episode.arrivalMs);
   const { explanation, level } = episode;
-  sink.u8((explanation === undefined ? 0 : HAS_EXPLANATION) | (level === undefined ? 0 : HAS_LEVEL));
-  if (explanation !== undefined) sink.text(explanation);
-  if (level !== undefined) for (const value of [level.from, level.to]) sink.double(value);
-  writeWord(sink, episode.detector);
-  sink.varint(episode.identity.length);
-  sink.copy(episode.identity);
-  writeVerdict(sink, episode.verdict);
-  return sink.bytes.slice(0, sink.at);
+  writer.u8((explanation === undefined ? 0 : HAS_EXPLANATION) | (level === undefined ? 0 : HAS_LEVEL));
+  if (explanation !== undefined) writer.text(explanation);
+  if (level !== undefined) for (const value of [level.from, level.to]) writer.double(value);
+  writeWord(writer, episode.detector);
+  writer.varint(episode.identity.length);
+  writer.copy(episode.identity);
+  writeVerdict(writer, episode.verdict);
+  return writer.bytes.slice(0, writer.at);
 }
 
 /** Reads a frame. Throws on bytes that are none. */

@@ -3,8 +3,8 @@ import { ByteSink } from "./byte-sink.ts";
 import { piecesOf, writeMessage } from "./shard-message.ts";
 
 /** First size of a buffer, and the largest that is kept for the next unit: a unit has some 100 KiB. */
-const SINK_BYTES_FIRST = 4 * 1024;
-const SINK_BYTES_RETAINED_MAX = 2 * 1024 * 1024;
+const WRITER_BYTES_FIRST = 4 * 1024;
+const WRITER_BYTES_RETAINED_MAX = 2 * 1024 * 1024;
 
 /** Collects messages; used again for every unit. What it hands out is valid until the next unit's first message. */
 export class MessageBatch {
@@ -17,12 +17,12 @@ export class MessageBatch {
 
   /** Adds a message for an engine; answers the bytes that it takes. */
   add(kind: number, engine: number, partition: number, payload: Uint8Array): number {
-    let sinks = this.#kinds.get(kind);
-    if (sinks === undefined) {
-      sinks = Array.from({ length: this.#engines }, () => new ByteSink(SINK_BYTES_FIRST));
-      this.#kinds.set(kind, sinks);
+    let writers = this.#kinds.get(kind);
+    if (writers === undefined) {
+      writers = Array.from({ length: this.#engines }, () => new ByteSink(WRITER_BYTES_FIRST));
+      this.#kinds.set(kind, writers);
     }
-    const writer = sinks[engine] as ByteSink;
+    const writer = writers[engine] as ByteSink;
     const before = writer.at;
     writeMessage(writer, partition, payload);
     return writer.at - before;
@@ -30,23 +30,23 @@ export class MessageBatch {
 
   /** The messages for one engine, by kind, in pieces of at most `bytesMax`; each begins at a multiple of 8. */
   *frames(engine: number, bytesMax: number): Generator<readonly [kind: number, section: Uint8Array]> {
-    for (const [kind, sinks] of this.#kinds) {
-      for (const piece of piecesOf(written(sinks[engine] as ByteSink), bytesMax)) yield [kind, piece];
+    for (const [kind, writers] of this.#kinds) {
+      for (const piece of piecesOf(written(writers[engine] as ByteSink), bytesMax)) yield [kind, piece];
     }
   }
 
   /** The messages of each kind that has some, in one or more parts. */
   *sections(): Generator<readonly [kind: number, parts: readonly Uint8Array[]]> {
-    for (const [kind, sinks] of this.#kinds) {
-      const parts = sinks.filter(({ at }) => at > 0).map(written);
+    for (const [kind, writers] of this.#kinds) {
+      const parts = writers.filter(({ at }) => at > 0).map(written);
       if (parts.length > 0) yield [kind, parts];
     }
   }
 
   clear(): void {
-    for (const sinks of this.#kinds.values()) {
-      sinks.forEach((writer, engine) => {
-        if (writer.bytes.length > SINK_BYTES_RETAINED_MAX) sinks[engine] = new ByteSink(SINK_BYTES_FIRST);
+    for (const writers of this.#kinds.values()) {
+      writers.forEach((writer, engine) => {
+        if (writer.bytes.length > WRITER_BYTES_RETAINED_MAX) writers[engine] = new ByteSink(WRITER_BYTES_FIRST);
         else writer.at = 0;
       });
     }

@@ -15,7 +15,7 @@ export const SUM_SUFFIX = ".sum";
 export const SUFFIX_BYTES_MAX = 24;
 
 /** Takes one value of the series with that suffix; `width` is that of the bucket it was estimated in, 0 for a value that is no estimate. */
-export type DerivedSink = (suffix: string, value: number, width: number) => void;
+export type DerivedConsumer = (suffix: string, value: number, width: number) => void;
 
 /** Suffix of a quantile's series: ".p99.9" for 0.999. */
 export function suffixOf(quantile: number): string {
@@ -30,20 +30,20 @@ export function baseNameOf(metricName: string): string {
 }
 
 /** The values of what was added in an interval; none of one that is empty. */
-export function deriveValues(added: Distribution, sink: DerivedSink): void {
+export function deriveValues(added: Distribution, consume: DerivedConsumer): void {
   if (added.count === 0) return;
-  if (added.kind === "summary") deriveQuantiles(added, sink);
-  else for (const { quantile, suffix } of QUANTILES) deriveQuantile(added, quantile, suffix, sink);
-  sink(COUNT_SUFFIX, added.count, 0);
-  if (added.sum !== null) sink(SUM_SUFFIX, added.sum, 0);
+  if (added.kind === "summary") deriveQuantiles(added, consume);
+  else for (const { quantile, suffix } of QUANTILES) deriveQuantile(added, quantile, suffix, consume);
+  consume(COUNT_SUFFIX, added.count, 0);
+  if (added.sum !== null) consume(SUM_SUFFIX, added.sum, 0);
 }
 
-function deriveQuantile(added: Distribution, quantile: number, suffix: string, sink: DerivedSink): void {
+function deriveQuantile(added: Distribution, quantile: number, suffix: string, consume: DerivedConsumer): void {
   const estimate = quantileOf(added, quantile);
-  sink(suffix, estimate, widthOf(added, estimate));
+  consume(suffix, estimate, widthOf(added, estimate));
 }
 
 /** The quantiles that a summary says of itself. */
-export function deriveQuantiles({ quantiles }: Distribution, sink: DerivedSink): void {
-  for (const { quantile, value } of quantiles) sink(suffixOf(quantile), value, 0);
+export function deriveQuantiles({ quantiles }: Distribution, consume: DerivedConsumer): void {
+  for (const { quantile, value } of quantiles) consume(suffixOf(quantile), value, 0);
 }

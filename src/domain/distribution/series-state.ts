@@ -3,15 +3,15 @@ import { STATE_PIECE_BYTES_MAX } from "../../core/config/limits.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
 import { ByteSink } from "../codec/byte-sink.ts";
 
-/** Joins what is written to the sink to pieces of at most STATE_PIECE_BYTES_MAX; what is written between two looks stays together. */
+/** Joins what is written to pieces of at most STATE_PIECE_BYTES_MAX; what is written between two looks stays together. */
 export class StatePieces {
-  readonly sink = new ByteSink();
+  readonly writer = new ByteSink();
   /** Where the last look found the end. */
   #end = 0;
 
   /** A copy of what was there at the last look, once more would be too much for a piece. */
   *full(): Generator<Uint8Array> {
-    const { sink: writer } = this;
+    const { writer } = this;
     if (writer.at > STATE_PIECE_BYTES_MAX && this.#end > 0) {
       yield writer.bytes.slice(0, this.#end);
       writer.bytes.copyWithin(0, this.#end, writer.at);
@@ -22,7 +22,7 @@ export class StatePieces {
 
   /** Last piece: what is left, if anything. */
   *rest(): Generator<Uint8Array> {
-    if (this.sink.at > 0) yield this.sink.bytes.slice(0, this.sink.at);
+    if (this.writer.at > 0) yield this.writer.bytes.slice(0, this.writer.at);
   }
 }
 

@@ -3,7 +3,7 @@
 
 import { POINTS_KEPT_MAX } from "../../core/config/limits.ts";
 import { startAfter } from "../distribution/counting-start.ts";
-import { type DerivedSink, deriveQuantiles, deriveValues } from "../distribution/derived-values.ts";
+import { type DerivedConsumer, deriveQuantiles, deriveValues } from "../distribution/derived-values.ts";
 import { distributionProblem } from "../distribution/distribution.ts";
 import { countedInterval, firstInterval, intervalBetween } from "../distribution/interval.ts";
 import { METRIC_NAMES, metricsOfJson } from "../otlp/json-metrics.ts";
@@ -95,23 +95,23 @@ export function addDistributions(placed: readonly PlacedPoint[], collector: Hist
       point.timeMs === 0 ? { reason: "invalid_timestamp", message: "the point has no timeUnixNano" } : distributionProblem(point);
     if (problem !== undefined) collector.refuse(at, problem.reason, problem.message);
     if (problem !== undefined || point.isStale) continue;
-    const sink = sinkOf(point, scope, at, collector);
+    const consume = consumerOf(point, scope, at, collector);
     const isRepeated = previous?.timeMs === point.timeMs;
-    if (point.temporality === "delta") deriveValues(point, sink);
-    else if (!isRepeated) alone = addCumulative(counting, point, sink) || previous !== undefined ? undefined : { point, scope, at };
+    if (point.temporality === "delta") deriveValues(point, consume);
+    else if (!isRepeated) alone = addCumulative(counting, point, consume) || previous !== undefined ? undefined : { point, scope, at };
     previous = isRepeated ? previous : point;
   }
   if (alone !== undefined) collector.refuse(alone.at, "invalid_record", ALONE);
 }
 
 /** Whether the point says anything by itself or with the one before. */
-function addCumulative(counting: Counting, point: DistributionPoint, sink: DerivedSink): boolean {
+function addCumulative(counting: Counting, point: DistributionPoint, consume: DerivedConsumer): boolean {
   const { previous, startMs, counts } = counting;
   const interval = previous === undefined ? firstInterval(point) : intervalBetween(previous, point, startMs);
   const counted = interval === undefined ? undefined : countedInterval(interval, counts);
-  if (counted !== undefined) deriveValues(counted.added, sink);
+  if (counted !== undefined) deriveValues(counted.added, consume);
   // What a summary says of itself needs no point before.
-  else if (interval === undefined && point.kind === "summary") deriveQuantiles(point, sink);
+  else if (interval === undefined && point.kind === "summary") deriveQuantiles(point, consume);
   if (previous !== undefined && interval?.restart === "none") counts.push(interval.added.count);
   if (counts.length > POINTS_KEPT_MAX) counts.shift();
   counting.previous = point;
@@ -119,12 +119,12 @@ function addCumulative(counting: Counting, point: DistributionPoint, sink: Deriv
   return interval !== undefined || point.kind === "summary";
 }
 
-function sinkOf(
+function consumerOf(
   { serviceId, metricName, attributes, timeMs }: DistributionPoint,
   scope: MetricScope | undefined,
   at: () => string,
   collector: HistoryCollector,
-): DerivedSink {
+): DerivedConsumer {
   return (suffix, value) => {
     if (!Number.isFinite(value)) return;
     const series = collector.find({ serviceId, metricName: metricName + suffix, attributes, scope }, at, 1);

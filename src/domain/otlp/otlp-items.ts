@@ -167,7 +167,7 @@ export interface ItemRefusal {
 }
 
 /** Takes decoded items, one at a time; undefined when it took the item. */
-export interface OtlpSink {
+export interface OtlpConsumer {
   distribution(point: DistributionPoint): ItemRefusal | undefined;
   span(span: OtlpSpan): ItemRefusal | undefined;
   log(log: OtlpLog): ItemRefusal | undefined;

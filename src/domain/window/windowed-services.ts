@@ -322,15 +322,15 @@ function windowHead(kind: number, name: ServiceName, { window, closing }: OpenWi
 
 /** Joins what `write` writes of each item to pieces that begin with a head; one piece at least. */
 function* pieces<T>(items: Iterable<T>, begin: () => ByteSink, write: (writer: ByteSink, item: T) => void): Generator<Uint8Array> {
-  let sink = begin();
+  let writer = begin();
   for (const item of items) {
-    if (sink.at > HANDLER_PIECE_BYTES) {
-      yield sink.bytes.slice(0, sink.at);
-      sink = begin();
+    if (writer.at > HANDLER_PIECE_BYTES) {
+      yield writer.bytes.slice(0, writer.at);
+      writer = begin();
     }
-    write(sink, item);
+    write(writer, item);
   }
-  yield sink.bytes.slice(0, sink.at);
+  yield writer.bytes.slice(0, writer.at);
 }
 
 /** Ids two words each, in pieces that begin with a head; one piece at least. */

@@ -5,7 +5,7 @@ import { ByteSink } from "../../../domain/codec/byte-sink.ts";
 
 type Events = StreamEvents["events"];
 
-const sink = new ByteSink();
+const writer = new ByteSink();
 
 /** Ids of events, ascending: the wall time in ms of their commit, and their place in it. */
 export class EventIds {
@@ -32,11 +32,11 @@ function runsOf(events: Events): Events[] {
 
 function chunkOf(run: Events, ids: EventIds, nowMs: number): EventChunk {
   const [{ event, tenant }] = run as [Events[number]];
-  sink.at = 0;
+  writer.at = 0;
   for (const { data } of run) {
-    sink.utf8(`event: ${event}\nid: ${ids.next(nowMs)}\ndata: `);
-    sink.utf8(data);
-    sink.utf8("\n\n");
+    writer.utf8(`event: ${event}\nid: ${ids.next(nowMs)}\ndata: `);
+    writer.utf8(data);
+    writer.utf8("\n\n");
   }
-  return { tenant, event, bytes: sink.bytes.slice(0, sink.at), count: run.length };
+  return { tenant, event, bytes: writer.bytes.slice(0, writer.at), count: run.length };
 }

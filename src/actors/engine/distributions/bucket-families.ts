@@ -190,7 +190,7 @@ export class BucketFamilies implements MessageHandler {
   *save(partition: number): Generator<Uint8Array> {
     const pieces = new StatePieces();
     for (const family of (this.#families[partition] as Map<string, BucketFamily>).values()) {
-      writeFamily(pieces.sink, family);
+      writeFamily(pieces.writer, family);
       yield* pieces.full();
     }
     yield* pieces.rest();

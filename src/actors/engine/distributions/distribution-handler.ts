@@ -183,7 +183,7 @@ export class DistributionHandler implements MessageHandler {
     for (const [identity, { history, total, newestMs }] of this.#series[partition] as Map<string, PointSeries>) {
       const { isTrimmed, texts } = history;
       const points = total === undefined ? texts : [...texts, distributionText(total)];
-      writeSeriesState(pieces.sink, { identity, newestMs, isTrimmed, points });
+      writeSeriesState(pieces.writer, { identity, newestMs, isTrimmed, points });
       yield* pieces.full();
     }
     yield* pieces.rest();

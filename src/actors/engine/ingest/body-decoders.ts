@@ -4,18 +4,18 @@ import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import type { MetadataBook } from "../../../domain/series/metadata-book.ts";
 import { withReplicaLabels } from "../../../domain/series/replica-labels.ts";
-import { DistributionSink } from "../distributions/distribution-sink.ts";
+import { DistributionIntake } from "../distributions/distribution-intake.ts";
 import { HistoryDecoder } from "../history/history-decoder.ts";
 import { ReplayDecoder } from "../history/replay-decoder.ts";
 import { JsonDecoder } from "../json/json-decoder.ts";
-import { LogSink } from "../logs/log-sink.ts";
+import { LogIntake } from "../logs/log-intake.ts";
 import { OtlpDecoder } from "../otlp/otlp-decoder.ts";
 import type { DistributionTaker } from "../remote-write/histogram-intake.ts";
 import { MetadataIntake } from "../remote-write/metadata-intake.ts";
 import { RemoteWriteDecoder } from "../remote-write/remote-write-decoder.ts";
 import { ReplicaSources } from "../remote-write/replica-sources.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
-import { SpanSink } from "../spans/span-sink.ts";
+import { SpanIntake } from "../spans/span-intake.ts";
 import type { BodyDecoder } from "../unit/body-decoder.ts";
 import { LabelIntake } from "../unit/label-intake.ts";
 import { LevelIntake } from "../unit/level-intake.ts";
@@ -75,17 +75,17 @@ export function makeBodyDecoders(options: BodyDecoderOptions, dependencies: Body
   const exclusions = new FieldExclusions(fieldExclusions);
   const labels = new LabelIntake(exclusions);
   const decoder = { ...dependencies, definer, exclusions, labels };
-  const logs = new LogSink(exclusions);
+  const logs = new LogIntake(exclusions);
   const makeJson = () => new JsonDecoder({ ...decoder, logs });
   const descriptions = new MetricDescriptions(dependencies.metadata, dependencies.counters);
   const intake = new MetadataIntake({ ...decoder, descriptions });
   const sources = new ReplicaSources(processSlots.replicas);
-  const distributions = new DistributionSink(definer);
+  const distributions = new DistributionIntake(definer);
   const takeDistribution: DistributionTaker = (tenant, point, unit) => {
     const problem = distributions.add(unit, { tenant: tenantIndex(tenant), tenantName: tenant, wallMs: wallMs() }, point);
     return problem === undefined ? undefined : { field: null, ...problem };
   };
-  const spans = new SpanSink(exclusions);
+  const spans = new SpanIntake(exclusions);
   return {
     exclusions,
     labels,

@@ -25,7 +25,7 @@ import { DeadLetterGroups } from "../../../domain/series/dead-letter-groups.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import { canonicalAttributes, environmentOf, nameOfRecord } from "../../../domain/series/stream-identity.ts";
 import { isRefusal, judgeRecord, type Refusal, type TelemetryRecord } from "../../../domain/series/telemetry-record.ts";
-import type { LogSink } from "../logs/log-sink.ts";
+import type { LogIntake } from "../logs/log-intake.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import { type Body, decodeJsonBody, refusedAnswer } from "../unit/body.ts";
 import type { BodyDecoder } from "../unit/body-decoder.ts";
@@ -58,7 +58,7 @@ export interface JsonDecoderDependencies {
   readonly kernel: IngestExports;
   readonly definer: StreamDefiner;
   /** Counts the logs that are kept. */
-  readonly logs: Pick<LogSink, "count">;
+  readonly logs: Pick<LogIntake, "count">;
   readonly labels: LabelIntake;
   readonly counters: EngineCounters;
   readonly exclusions: FieldExclusions;

@@ -29,9 +29,9 @@ import { spansOfProtobuf } from "../../../domain/otlp/protobuf-traces.ts";
 import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts";
 import { recordOfSpan } from "../../../domain/trace/span-record.ts";
 import type { BodyProblem } from "../json/record-runs.ts";
-import type { LogSink } from "../logs/log-sink.ts";
+import type { LogIntake } from "../logs/log-intake.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
-import type { SpanSink } from "../spans/span-sink.ts";
+import type { SpanIntake } from "../spans/span-intake.ts";
 import { type Body, decodeJsonBody, isLarge, refusedAnswer, toWorkPlace } from "../unit/body.ts";
 import type { BodyDecoder } from "../unit/body-decoder.ts";
 import type { KeptPosition } from "../unit/kept-places.ts";
@@ -67,8 +67,8 @@ export interface OtlpDecoderDependencies {
   readonly scopes: MetricScopes;
   readonly tenantName: (index: number) => string;
   readonly requestId: (admission: number) => string;
-  readonly spans: SpanSink;
-  readonly logs: LogSink;
+  readonly spans: SpanIntake;
+  readonly logs: LogIntake;
 }
 
 const JSON_NAMES = { metrics: METRIC_NAMES, traces: TRACE_NAMES, logs: LOG_NAMES } as const;
@@ -85,7 +85,7 @@ export class OtlpDecoder implements BodyDecoder {
   readonly #options: OtlpDecoderOptions;
   readonly #prefixes: boolean;
   readonly #dependencies: OtlpDecoderDependencies;
-  readonly #sink: OtlpIntake;
+  readonly #consumer: OtlpIntake;
   readonly #points: NumberPoints;
   readonly #walk: MetricsWalk;
   #items: Iterator<Item | undefined> = NO_ITEMS;
@@ -106,7 +106,7 @@ export class OtlpDecoder implements BodyDecoder {
     this.#prefixes = options.prefixesServices ?? false;
     this.#dependencies = dependencies;
     fillPowersOfFive(dependencies.memory.view);
-    this.#sink = new OtlpIntake(dependencies);
+    this.#consumer = new OtlpIntake(dependencies);
     this.#points = new NumberPoints(options, dependencies);
     this.#walk = new MetricsWalk(this.#points, dependencies, this.#prefixes);
     this.#tracesWalk = new TracesWalk(dependencies, this.#prefixes);
@@ -116,7 +116,7 @@ export class OtlpDecoder implements BodyDecoder {
   begin(body: Body, unit: WorkUnit): BodyAnswer | undefined {
     const { signal, encoding } = otlpOfBodyKind(body.kind);
     this.#outcome = new OtlpOutcome(this.#dependencies, body, signal);
-    this.#sink.begin();
+    this.#consumer.begin();
     this.#items = NO_ITEMS;
     this.#walks = this.#isWalked = false;
     this.#walksTraces = false;
@@ -173,7 +173,7 @@ export class OtlpDecoder implements BodyDecoder {
       if ("code" in checked.value) return this.#refuse(body, checked.value);
       this.#pieces = [...checked.value].reverse();
     }
-    this.#sink.enter(body, unit);
+    this.#consumer.enter(body, unit);
     do {
       if (!this.#takeAtHand(body, unit, outcome)) return undefined;
     } while (this.#beginPiece(body, unit));
@@ -365,11 +365,11 @@ export class OtlpDecoder implements BodyDecoder {
       case "number":
         return this.#points.take(item.point, body, unit);
       case "distribution":
-        return item.head.source.resourceRefusal ?? this.#sink.distribution(item.point);
+        return item.head.source.resourceRefusal ?? this.#consumer.distribution(item.point);
       case "span":
-        return this.#sink.span(item.span);
+        return this.#consumer.span(item.span);
       case "log":
-        return this.#sink.log(item.log);
+        return this.#consumer.log(item.log);
       case "damaged":
         return { reason: "invalid_record", field: null, message: item.item.message };
     }

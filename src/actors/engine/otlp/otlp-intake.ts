@@ -4,13 +4,13 @@ import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory
 import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import { logRecord } from "../../../domain/logs/log-record.ts";
 import { severityOf } from "../../../domain/logs/severity.ts";
-import type { DistributionPoint, ItemRefusal, OtlpLog, OtlpSink, OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
+import type { DistributionPoint, ItemRefusal, OtlpConsumer, OtlpLog, OtlpSpan } from "../../../domain/otlp/otlp-items.ts";
 import { refuseLog, refuseSpan } from "../../../domain/otlp/otlp-limits.ts";
 import { retainedBody } from "../../../domain/series/cut-text.ts";
 import { canonicalAttributes } from "../../../domain/series/stream-identity.ts";
-import { DistributionSink } from "../distributions/distribution-sink.ts";
-import type { LogSink } from "../logs/log-sink.ts";
-import type { SpanSink } from "../spans/span-sink.ts";
+import { DistributionIntake } from "../distributions/distribution-intake.ts";
+import type { LogIntake } from "../logs/log-intake.ts";
+import type { SpanIntake } from "../spans/span-intake.ts";
 import type { Body } from "../unit/body.ts";
 import { contentHash } from "../unit/content-hash.ts";
 import { RecordIds } from "../unit/record-ids.ts";
@@ -23,14 +23,14 @@ export interface OtlpIntakeDependencies {
   readonly definer: StreamDefiner;
   readonly tenantName: (index: number) => string;
   readonly requestId: (admission: number) => string;
-  readonly spans: SpanSink;
-  readonly logs: LogSink;
+  readonly spans: SpanIntake;
+  readonly logs: LogIntake;
 }
 
-/** The sink of one engine; enter() says into which unit the items of which body go. */
-export class OtlpIntake implements OtlpSink {
+/** The intake of one engine; enter() says into which unit the items of which body go. */
+export class OtlpIntake implements OtlpConsumer {
   readonly #dependencies: OtlpIntakeDependencies;
-  readonly #distributions: DistributionSink;
+  readonly #distributions: DistributionIntake;
   #body: Body | undefined;
   #unit: WorkUnit | undefined;
   readonly #ids: RecordIds;
@@ -39,7 +39,7 @@ export class OtlpIntake implements OtlpSink {
 
   constructor(dependencies: OtlpIntakeDependencies) {
     this.#dependencies = dependencies;
-    this.#distributions = new DistributionSink(dependencies.definer);
+    this.#distributions = new DistributionIntake(dependencies.definer);
     this.#ids = new RecordIds({ ...dependencies, hash: (text) => contentHash(text, dependencies) });
   }
 

@@ -1,4 +1,4 @@
-// Drives the kernel's walk over the spans of a body in protobuf: rows go to the span sink as numbers, a resource is read once, and what the kernel finds odd is decoded and
+// Drives the kernel's walk over the spans of a body in protobuf: rows go to the span intake as numbers, a resource is read once, and what the kernel finds odd is decoded and
 // judged span by span as any other item (domain/otlp/protobuf-traces.ts).
 
 import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
@@ -19,8 +19,8 @@ import { spanItem } from "../../../domain/otlp/protobuf-traces.ts";
 import { serviceSeed } from "../../../domain/placement/partition.ts";
 import { NO_LOSS } from "../../../domain/series/kept-attributes.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
+import type { SpanIntake, SpanSource } from "../spans/span-intake.ts";
 import { SpanRows } from "../spans/span-rows.ts";
-import type { SpanSink, SpanSource } from "../spans/span-sink.ts";
 import type { Body } from "../unit/body.ts";
 import type { LabelIntake } from "../unit/label-intake.ts";
 import type { WorkUnit } from "../unit/work-unit.ts";
@@ -44,7 +44,7 @@ interface KnownResource {
 export interface TracesWalkDependencies {
   readonly memory: EngineMemory;
   readonly kernel: IngestExports;
-  readonly spans: SpanSink;
+  readonly spans: SpanIntake;
   readonly counters: Pick<EngineCounters, "lost">;
   readonly labels: LabelIntake;
   readonly tenantName: (index: number) => string;

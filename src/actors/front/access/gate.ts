@@ -36,7 +36,7 @@ export interface GateDependencies {
 }
 
 /** Callbacks of a request at the gate: exactly one of the two is called, once, unless the client leaves. */
-export interface GateSink {
+export interface AdmissionHandler {
   /** `collect` is how this request's body is to be collected. */
   admit(principal: Principal, collect: AdmittedBody): void;
   refuse(refusal: Refusal, headers: HttpHeaders): void;
@@ -63,7 +63,7 @@ type Judgement =
   | { readonly ok: true; readonly principal: Principal }
   | { readonly ok: false; readonly refusal: Refusal; readonly headers: HttpHeaders };
 
-type BodySink = Pick<GateSink, "refuse"> & { readonly onBody: BodyReceiver };
+type BodyAdmissionHandler = Pick<AdmissionHandler, "refuse"> & { readonly onBody: BodyReceiver };
 
 /** Admits requests. */
 export class Gate {
@@ -75,19 +75,19 @@ export class Gate {
   }
 
   /** Decides on a request; at once unless its token is new here, and then its exchange is held. */
-  pass(asked: Asked, exchange: HttpExchange, sink: GateSink): void {
-    this.#pass(asked, exchange, sink);
+  pass(asked: Asked, exchange: HttpExchange, handler: AdmissionHandler): void {
+    this.#pass(asked, exchange, handler);
   }
 
   /** Decides on an alert at ALERTS_PORT: as on the main port where it shows a credential, else by where it comes from. */
-  passAlert(alertsPort: AlertsPort, exchange: HttpExchange, sink: GateSink): void {
-    this.#pass({ access: "operator", isOfSender: true, alertsPort }, exchange, sink);
+  passAlert(alertsPort: AlertsPort, exchange: HttpExchange, handler: AdmissionHandler): void {
+    this.#pass({ access: "operator", isOfSender: true, alertsPort }, exchange, handler);
   }
 
-  #pass(rules: GateRules, exchange: HttpExchange, sink: GateSink): void {
+  #pass(rules: GateRules, exchange: HttpExchange, handler: AdmissionHandler): void {
     const inUrl = credentialInQuery(exchange.request.query);
     if (inUrl !== undefined) {
-      sink.refuse(
+      handler.refuse(
         { code: "bad_request", message: `${inUrl} stands in the URL, where logs and histories keep it: ${SEND_HEADER}` },
         NO_HEADERS,
       );
@@ -95,18 +95,18 @@ export class Gate {
     }
     const refusal = rules.isOfSender === true || rules.access === "ingest" ? this.#refuseSender(exchange.request) : undefined;
     if (refusal !== undefined) {
-      sink.refuse(refusal, NO_HEADERS);
+      handler.refuse(refusal, NO_HEADERS);
       return;
     }
     const identity = this.#dependencies.authenticator.identify(exchange.request);
     if (identity.kind !== "pending") {
-      this.#decide(rules, exchange, identity, sink);
+      this.#decide(rules, exchange, identity, handler);
       return;
     }
     const goOn = exchange.hold();
     const decided = this.#dependencies.authenticator
       .settle(identity)
-      .then((settled) => goOn(() => this.#decide(rules, exchange, settled, sink)));
+      .then((settled) => goOn(() => this.#decide(rules, exchange, settled, handler)));
     background(exchange.home, decided);
   }
 
@@ -133,21 +133,21 @@ export class Gate {
   }
 
   /** To be called in the turn in which its identity was found. */
-  #decide(rules: GateRules, exchange: HttpExchange, identity: SettledIdentity, sink: GateSink): void {
+  #decide(rules: GateRules, exchange: HttpExchange, identity: SettledIdentity, handler: AdmissionHandler): void {
     const judged = this.#judge(rules, exchange.request, identity);
-    if (!judged.ok) return sink.refuse(judged.refusal, judged.headers);
+    if (!judged.ok) return handler.refuse(judged.refusal, judged.headers);
     const { authenticator } = this.#dependencies;
     const { changes } = authenticator;
-    sink.admit(judged.principal, (bytesMax, onBody) => {
+    handler.admit(judged.principal, (bytesMax, onBody) => {
       exchange.collectBody(bytesMax, (body) => {
         if (authenticator.changes === changes) onBody(body);
-        else this.#askAgain(rules, exchange, body, { onBody, refuse: sink.refuse });
+        else this.#askAgain(rules, exchange, body, { onBody, refuse: handler.refuse });
       });
     });
   }
 
   /** Credentials have changed while the body came. A token that is new again is verified first, and the body waits in a copy: it is lent for this call alone. */
-  #askAgain(rules: GateRules, exchange: HttpExchange, body: Buffer, { onBody, refuse }: BodySink): void {
+  #askAgain(rules: GateRules, exchange: HttpExchange, body: Buffer, { onBody, refuse }: BodyAdmissionHandler): void {
     const { authenticator } = this.#dependencies;
     const go = (identity: SettledIdentity, bytes: Buffer) => {
       const judged = this.#judge(rules, exchange.request, identity);

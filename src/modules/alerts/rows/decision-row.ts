@@ -32,28 +32,30 @@ const ID_FORMS = 4;
 const COMMON_DIGITS = 2 * (ID_BYTES - 1);
 const DAMAGE = "a stored decision is damaged";
 
-const sink = new ByteSink(4096);
+const writer = new ByteSink(4096);
 
 /** Encodes a decision whose row has this id; `decodeDecision` gives it back equal. */
 export function encodeDecision(decision: PageDecision, rowId: string): Uint8Array {
   const { anomalyId, alertId, suppressedBy, gates, rca, z, environment, serviceId, metricName } = decision;
-  sink.at = 0;
-  sink.u8(VERSION);
-  sink.u8(tierAndOutcome(decision.tier, decision.outcome) | (suppressedBy === null ? 0 : HEAD_SUPPRESSED) | (rca === null ? 0 : HEAD_RCA));
-  const idsAt = sink.at;
-  sink.u8(0);
+  writer.at = 0;
+  writer.u8(VERSION);
+  writer.u8(
+    tierAndOutcome(decision.tier, decision.outcome) | (suppressedBy === null ? 0 : HEAD_SUPPRESSED) | (rca === null ? 0 : HEAD_RCA),
+  );
+  const idsAt = writer.at;
+  writer.u8(0);
   const anomalyForm = writeIdBeside(anomalyId, rowId);
-  sink.bytes[idsAt] = anomalyForm + ID_FORMS * writeIdBeside(alertId, rowId);
-  if (suppressedBy !== null) writeWord(sink, suppressedBy);
-  writeWord(sink, decision.detector);
-  sink.double(z);
-  writePhrased(sink, environment);
-  writePhrased(sink, serviceId);
-  writePhrased(sink, metricName);
-  writePhrased(sink, decision.explanation, [metricName, serviceId, environment]);
-  writeGates(sink, gates, { z, n: 0 });
-  if (rca !== null) writeGate(sink, rca, { z, n: 0 });
-  return sink.shortCopy();
+  writer.bytes[idsAt] = anomalyForm + ID_FORMS * writeIdBeside(alertId, rowId);
+  if (suppressedBy !== null) writeWord(writer, suppressedBy);
+  writeWord(writer, decision.detector);
+  writer.double(z);
+  writePhrased(writer, environment);
+  writePhrased(writer, serviceId);
+  writePhrased(writer, metricName);
+  writePhrased(writer, decision.explanation, [metricName, serviceId, environment]);
+  writeGates(writer, gates, { z, n: 0 });
+  if (rca !== null) writeGate(writer, rca, { z, n: 0 });
+  return writer.shortCopy();
 }
 
 /** Throws where a row is of another version. */
@@ -104,9 +106,9 @@ function writeIdBeside(id: string | null, rowId: string): number {
   if (id === null) return ID_NONE;
   if (id.length === 2 * ID_BYTES) {
     const isOfRow = id.startsWith(rowId.slice(0, COMMON_DIGITS));
-    if (sink.tryHex(isOfRow ? id.slice(COMMON_DIGITS) : id)) return isOfRow ? ID_OF_ROW : ID_HEX;
+    if (writer.tryHex(isOfRow ? id.slice(COMMON_DIGITS) : id)) return isOfRow ? ID_OF_ROW : ID_HEX;
   }
-  sink.text(id);
+  writer.text(id);
   return ID_TEXT;
 }
 

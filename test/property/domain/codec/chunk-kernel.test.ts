@@ -195,9 +195,9 @@ describe("packChunk of a counter", () => {
       fc.property(timedRings, anchors, fc.boolean(), (ring, anchor, isCounter) => {
         const check = () => {
           const opened = rig.shard.openChunk(slot, SCRATCH + 4, new Uint8Array(rig.view.buffer));
-          const sink = new ByteSink();
-          packer.pack(slot, sink);
-          expect(reader.decode({ bytes: sink.bytes, at: 0, end: sink.at })).toBe(true);
+          const writer = new ByteSink();
+          packer.pack(slot, writer);
+          expect(reader.decode({ bytes: writer.bytes, at: 0, end: writer.at })).toBe(true);
           const chunks = openChunks(reader);
           if (opened !== undefined) expect(chunks).toEqual([opened]);
           else if (isCounter) expect(readSampleChunk(chunks[0] as Uint8Array, times, values)).toMatchObject({ meaning: "sent", count: 1 });

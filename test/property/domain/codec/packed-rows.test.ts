@@ -24,10 +24,10 @@ import { decodeDecision, encodeDecision } from "../../../../src/modules/alerts/r
 import { decodeAnomaly, encodeAnomaly } from "../../../../src/modules/anomalies/anomaly-row.ts";
 import { tenantTimeKey, tenantTimeOf } from "../../../../src/modules/state/tables.ts";
 
-function through<T>(write: (sink: ByteSink) => void, read: (reader: ByteReader) => T): T {
-  const sink = new ByteSink(4);
-  write(sink);
-  const reader = new ByteReader(sink.bytes.slice(0, sink.at), "damaged");
+function through<T>(write: (writer: ByteSink) => void, read: (reader: ByteReader) => T): T {
+  const writer = new ByteSink(4);
+  write(writer);
+  const reader = new ByteReader(writer.bytes.slice(0, writer.at), "damaged");
   const value = read(reader);
   expect(reader.isAtEnd).toBe(true);
   return value;
@@ -173,7 +173,7 @@ describe("comes back as it was", () => {
       fc.property(fc.oneof(text, fc.string({ unit: "binary" })), fc.array(name, { maxLength: 3 }), (value, names) => {
         expect(
           through(
-            (sink) => writePhrased(sink, value, names),
+            (writer) => writePhrased(writer, value, names),
             (reader) => readPhrased(reader, 1e6, names),
           ),
         ).toBe(value);
@@ -184,16 +184,16 @@ describe("comes back as it was", () => {
   it("a number, and its difference to another", () => {
     fc.assert(
       fc.property(number, number, (value, base) => {
-        expect(through((sink) => writeNumber(sink, value), readNumber)).toBe(value);
+        expect(through((writer) => writeNumber(writer, value), readNumber)).toBe(value);
         expect(
           through(
-            (sink) => writeDifference(sink, value, base),
+            (writer) => writeDifference(writer, value, base),
             (reader) => readDifference(reader, base),
           ),
         ).toBe(value);
         expect(
           through(
-            (sink) => writeDifference(sink, value, Math.round(value)),
+            (writer) => writeDifference(writer, value, Math.round(value)),
             (reader) => readDifference(reader, Math.round(value)),
           ),
         ).toBe(value);
@@ -215,7 +215,7 @@ describe("comes back as it was", () => {
         if (isNear(value, predicted))
           expect(
             through(
-              (sink) => writeNear(sink, value),
+              (writer) => writeNear(writer, value),
               (reader) => readNear(reader, predicted),
             ),
           ).toBe(value);

@@ -8,35 +8,35 @@ const read = (...bytes: number[]) => new ByteReader(Uint8Array.from(bytes), DAMA
 
 /** One of each kind, with what reads it back. */
 const KINDS: ReadonlyArray<
-  readonly [name: string, write: (sink: ByteSink) => void, read: (reader: ByteReader) => unknown, value: unknown]
+  readonly [name: string, write: (writer: ByteSink) => void, read: (reader: ByteReader) => unknown, value: unknown]
 > = [
-  ["u8", (sink) => sink.u8(255), (reader) => reader.u8(), 255],
-  ["u32", (sink) => sink.u32(0xfffffffe), (reader) => reader.u32(), 0xfffffffe],
-  ["double", (sink) => sink.double(-0.1), (reader) => reader.double(), -0.1],
-  ["varint of one byte", (sink) => sink.varint(127), (reader) => reader.varint(), 127],
-  ["varint of eight bytes", (sink) => sink.varint(2 ** 53), (reader) => reader.varint(), 2 ** 53],
-  ["text", (sink) => sink.text("aü€😀"), (reader) => reader.text(TEXT_BYTES_MAX), "aü€😀"],
-  ["long text", (sink) => sink.text("€".repeat(300)), (reader) => reader.text(TEXT_BYTES_MAX), "€".repeat(300)],
-  ["text of 64 characters", (sink) => sink.text("x".repeat(64)), (reader) => reader.text(TEXT_BYTES_MAX), "x".repeat(64)],
-  ["text of 63 characters", (sink) => sink.text("x".repeat(63)), (reader) => reader.text(TEXT_BYTES_MAX), "x".repeat(63)],
-  ["empty text", (sink) => sink.text(""), (reader) => reader.text(TEXT_BYTES_MAX), ""],
-  ["latin1", (sink) => sink.latin1("\0a\xff"), (reader) => reader.latin1(), "\0a\xff"],
-  ["hex", (sink) => sink.copy(Uint8Array.of(0, 0xab, 0xff)), (reader) => reader.hex(3), "00abff"],
+  ["u8", (writer) => writer.u8(255), (reader) => reader.u8(), 255],
+  ["u32", (writer) => writer.u32(0xfffffffe), (reader) => reader.u32(), 0xfffffffe],
+  ["double", (writer) => writer.double(-0.1), (reader) => reader.double(), -0.1],
+  ["varint of one byte", (writer) => writer.varint(127), (reader) => reader.varint(), 127],
+  ["varint of eight bytes", (writer) => writer.varint(2 ** 53), (reader) => reader.varint(), 2 ** 53],
+  ["text", (writer) => writer.text("aü€😀"), (reader) => reader.text(TEXT_BYTES_MAX), "aü€😀"],
+  ["long text", (writer) => writer.text("€".repeat(300)), (reader) => reader.text(TEXT_BYTES_MAX), "€".repeat(300)],
+  ["text of 64 characters", (writer) => writer.text("x".repeat(64)), (reader) => reader.text(TEXT_BYTES_MAX), "x".repeat(64)],
+  ["text of 63 characters", (writer) => writer.text("x".repeat(63)), (reader) => reader.text(TEXT_BYTES_MAX), "x".repeat(63)],
+  ["empty text", (writer) => writer.text(""), (reader) => reader.text(TEXT_BYTES_MAX), ""],
+  ["latin1", (writer) => writer.latin1("\0a\xff"), (reader) => reader.latin1(), "\0a\xff"],
+  ["hex", (writer) => writer.copy(Uint8Array.of(0, 0xab, 0xff)), (reader) => reader.hex(3), "00abff"],
 ];
 
 it.each(["0g", "ABCD", "a é0", "00\u01300"])("a sink takes no hex with %s in it, and writes nothing of it", (digits) => {
-  const sink = new ByteSink(1);
-  sink.u8(7);
-  expect(sink.tryHex(digits)).toBe(false);
-  expect(sink.at).toBe(1);
-  expect(sink.tryHex("09af")).toBe(true);
-  expect([...sink.bytes.subarray(0, sink.at)]).toEqual([7, 0x09, 0xaf]);
+  const writer = new ByteSink(1);
+  writer.u8(7);
+  expect(writer.tryHex(digits)).toBe(false);
+  expect(writer.at).toBe(1);
+  expect(writer.tryHex("09af")).toBe(true);
+  expect([...writer.bytes.subarray(0, writer.at)]).toEqual([7, 0x09, 0xaf]);
 });
 
-function written(write: (sink: ByteSink) => void): Uint8Array {
-  const sink = new ByteSink(1);
-  write(sink);
-  return sink.bytes.slice(0, sink.at);
+function written(write: (writer: ByteSink) => void): Uint8Array {
+  const writer = new ByteSink(1);
+  write(writer);
+  return writer.bytes.slice(0, writer.at);
 }
 
 describe("byte reader", () => {

@@ -8,9 +8,9 @@ import { FAR_PHRASES, NEAR_PHRASES } from "../../../../src/domain/codec/phrases.
 const NAMES = ["latency_ms", "auth-service-0007", "production"];
 
 function written(text: string, names: readonly string[] = NAMES): Uint8Array {
-  const sink = new ByteSink(4);
-  writePhrased(sink, text, names);
-  return sink.bytes.slice(0, sink.at);
+  const writer = new ByteSink(4);
+  writePhrased(writer, text, names);
+  return writer.bytes.slice(0, writer.at);
 }
 
 const read = (bytes: Uint8Array, bytesMax = 1e6) => readPhrased(new ByteReader(bytes, "damaged"), bytesMax, NAMES);

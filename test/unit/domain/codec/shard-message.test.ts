@@ -3,9 +3,9 @@ import { ByteSink } from "../../../../src/domain/codec/byte-sink.ts";
 import { MESSAGE_BYTES_MAX, messagesOf, piecesOf, writeMessage } from "../../../../src/domain/codec/shard-message.ts";
 
 function encodeMessage(partition: number, payload: Uint8Array): Uint8Array {
-  const sink = new ByteSink(8);
-  writeMessage(sink, partition, payload);
-  return sink.bytes.slice(0, sink.at);
+  const writer = new ByteSink(8);
+  writeMessage(writer, partition, payload);
+  return writer.bytes.slice(0, writer.at);
 }
 
 it("cuts a section between messages", () => {

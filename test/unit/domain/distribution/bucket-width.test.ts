@@ -92,13 +92,13 @@ describe("the width that a stream keeps", () => {
     rig.applyWidth(one, 1_000, 2 / 3);
     rig.apply(one, 1_000, 5);
     const packer = new StreamPacker(rig.shard.records, rig.kernel);
-    const sink = new ByteSink();
-    packer.pack(one, sink);
-    expect(packer.unpack(other, { bytes: sink.bytes, at: 0, end: sink.at })).toBe(true);
+    const writer = new ByteSink();
+    packer.pack(one, writer);
+    expect(packer.unpack(other, { bytes: writer.bytes, at: 0, end: writer.at })).toBe(true);
     expect(widthAt(rig, other)).toBe(widthAt(rig, one));
     expect(widthAt(rig, other)).toBeCloseTo(2 / 3, 10);
     const reader = new SnapshotReader();
-    expect(reader.decode({ bytes: sink.bytes, at: 0, end: sink.at })).toBe(true);
+    expect(reader.decode({ bytes: writer.bytes, at: 0, end: writer.at })).toBe(true);
     expect(reader.header.getFloat64(SR_WIDTH, true)).toBe(widthAt(rig, one));
   });
 });
@@ -146,11 +146,11 @@ describe("the gate of the bucket's width", () => {
   });
 
   it("keeps the numbers of the words before its own", () => {
-    const sink = new ByteSink();
-    writeWord(sink, "bucket_width");
-    writeWord(sink, "direction");
-    expect([...sink.bytes.slice(0, sink.at)]).toEqual([14, 13]);
-    const reader = new ByteReader(sink.bytes.slice(0, sink.at), "cut off");
+    const writer = new ByteSink();
+    writeWord(writer, "bucket_width");
+    writeWord(writer, "direction");
+    expect([...writer.bytes.slice(0, writer.at)]).toEqual([14, 13]);
+    const reader = new ByteReader(writer.bytes.slice(0, writer.at), "cut off");
     expect([readWord(reader), readWord(reader)]).toEqual(["bucket_width", "direction"]);
   });
 });

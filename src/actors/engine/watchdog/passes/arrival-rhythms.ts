@@ -51,9 +51,9 @@ export class ArrivalRhythms implements MessageHandler {
   *save(partition: number): Generator<Uint8Array> {
     const pieces = new StatePieces();
     for (const [key, { rhythm, firstSeenMs }] of this.#known[partition] as Map<string, KnownArrivals>) {
-      pieces.sink.text(key);
-      pieces.sink.double(firstSeenMs);
-      rhythm.write(pieces.sink);
+      pieces.writer.text(key);
+      pieces.writer.double(firstSeenMs);
+      rhythm.write(pieces.writer);
       yield* pieces.full();
     }
     yield* pieces.rest();

@@ -53,12 +53,12 @@ export class PastBreaches implements MessageHandler {
     const pieces = new StatePieces();
     for (const key of this.#keys[partition] as Set<string>) {
       const breaches = this.of(key);
-      pieces.sink.text(key);
-      pieces.sink.varint(breaches.length);
+      pieces.writer.text(key);
+      pieces.writer.varint(breaches.length);
       for (const { minute, minutes, level } of breaches) {
-        pieces.sink.varint(minute);
-        pieces.sink.varint(minutes);
-        pieces.sink.double(level);
+        pieces.writer.varint(minute);
+        pieces.writer.varint(minutes);
+        pieces.writer.double(level);
       }
       yield* pieces.full();
     }

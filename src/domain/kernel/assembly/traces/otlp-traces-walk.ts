@@ -30,7 +30,7 @@ const ATTRIBUTE_BYTES_MAX: usize = 21845;
 const ATTRIBUTE_WORDS_MAX: u32 = 3;
 const SPAN_WORDS_MAX: u32 = ATTRIBUTES_MAX * ATTRIBUTE_WORDS_MAX;
 const ATTRIBUTE_WORDS: u32 = SPAN_ATTRIBUTES_BYTES / 4;
-/** Longest duration that is summed: MICROSECONDS_MAX of actors/engine/spans/span-sink.ts. */
+/** Longest duration that is summed: MICROSECONDS_MAX of actors/engine/spans/span-intake.ts. */
 const MICROSECONDS_MAX: f64 = 1099511627776;
 const KIND_INTERNAL: u64 = 1;
 const KIND_SERVER: u64 = 2;
@@ -335,7 +335,7 @@ function takeName(pointer: usize, bytes: u32): bool {
   return true;
 }
 
-/** Stores end and duration as span-sink.ts rounds them; false for a span whose times are not usual ones. */
+/** Stores end and duration as span-intake.ts rounds them; false for a span whose times are not usual ones. */
 // @ts-ignore
 @inline
 function storeTimes(row: usize, startNs: u64, endNs: u64): bool {

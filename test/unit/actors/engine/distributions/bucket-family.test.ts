@@ -39,9 +39,9 @@ describe("a family of buckets", () => {
     take(family, 10, [4, 4, 4]);
     take(family, 20, [4, 8, 8], true);
     take(family, 30, [4, 12, 12]);
-    const sink = new ByteSink();
-    writeFamily(sink, family);
-    const again = readFamily(new ByteReader(sink.bytes.subarray(0, sink.at), "cut off"), make);
+    const writer = new ByteSink();
+    writeFamily(writer, family);
+    const again = readFamily(new ByteReader(writer.bytes.subarray(0, writer.at), "cut off"), make);
     expect(again.rows.map(({ began }) => began)).toEqual([false, true, false]);
     expect(medians).toEqual([
       [20, 1, true],

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { BucketFamily } from "../../../../../src/actors/engine/distributions/bucket-family.ts";
 import { DerivedQuantiles } from "../../../../../src/actors/engine/distributions/derived-quantiles.ts";
 import { DistributionHandler } from "../../../../../src/actors/engine/distributions/distribution-handler.ts";
-import { DistributionSink } from "../../../../../src/actors/engine/distributions/distribution-sink.ts";
+import { DistributionIntake } from "../../../../../src/actors/engine/distributions/distribution-intake.ts";
 import { readFamily, writeFamily } from "../../../../../src/actors/engine/distributions/family-state.ts";
 import type { EngineCounters } from "../../../../../src/actors/engine/report/engine-counters.ts";
 import type { DerivedSeries } from "../../../../../src/actors/engine/shard/derived-series.ts";
@@ -41,7 +41,7 @@ class Rig {
       shares: { series: openLedger(), bytes: openLedger() },
     },
   );
-  readonly #sink = new DistributionSink({ mayHave: () => true });
+  readonly #writer = new DistributionIntake({ mayHave: () => true });
 
   family(): BucketFamily {
     const name = { tenant: "default", environment: "", serviceId: "service", metricName: "wait", attributes: { route: "é" } };
@@ -57,7 +57,7 @@ class Rig {
     const names = { serviceId: "service", environment: "", metricName: "latency", attributes: { route: `/é/${route}` } };
     const point = explicitPoint(new Array(5 + tick * (1 + (route % 7))).fill(3), [1, 5, 10]);
     const given = { ...point, ...names, temporality: "cumulative" as const, timeMs: START + tick * 1000 };
-    const problem = this.#sink.add(unit, { tenant: 0, tenantName: "default", wallMs: START }, given);
+    const problem = this.#writer.add(unit, { tenant: 0, tenantName: "default", wallMs: START }, given);
     expect(problem).toBeUndefined();
   }
 }
@@ -100,15 +100,15 @@ describe("a family of buckets", () => {
         });
         if (uniform() < 0.8) family.settle();
       }
-      const sink = new ByteSink();
-      writeFamily(sink, family);
+      const writer = new ByteSink();
+      writeFamily(writer, family);
       const copy = new Rig();
-      const reader = pieceReader(sink.bytes.subarray(0, sink.at));
+      const reader = pieceReader(writer.bytes.subarray(0, writer.at));
       const read = readFamily(reader, (identity) => {
         expect(identity).toBe("identity é");
         return copy.family();
       });
-      expect(reader.at).toBe(sink.at);
+      expect(reader.at).toBe(writer.at);
       const again = new ByteSink();
       writeFamily(again, read);
       expect(Buffer.compare(again.bytes.subarray(0, again.at), reader.bytes)).toBe(0);

@@ -43,7 +43,7 @@ function silences(
 /** As it is read from a checkpoint. */
 function restored(rhythm: ArrivalRhythm, offsetMs: (timeMs: number) => number): ArrivalRhythm {
   const pieces = new StatePieces();
-  rhythm.write(pieces.sink);
+  rhythm.write(pieces.writer);
   const [piece] = [...pieces.rest()];
   return ArrivalRhythm.read(pieceReader(piece as Uint8Array), offsetMs);
 }

@@ -32,7 +32,7 @@ interface Source extends ServiceName {
 }
 
 /** Takes the logs of one engine. */
-export class LogSink implements MessageSource {
+export class LogIntake implements MessageSource {
   readonly #sources = new Map<string, Source>();
   #begun: Source[] = [];
   readonly #writers = new WindowMessageWriters();

@@ -63,7 +63,7 @@ interface CalledName extends ServiceName {
 }
 
 /** Takes the spans of one engine. */
-export class SpanSink implements MessageSource {
+export class SpanIntake implements MessageSource {
   readonly #sources = new Map<string, SpanSource>();
   #last: SpanSource | undefined;
   readonly #joins: Array<JoinMessageWriter | undefined> = Array.from({ length: TRACE_PARTITIONS });

@@ -35,7 +35,7 @@ export interface PointSource {
 }
 
 /** Takes points for one engine. */
-export class DistributionSink {
+export class DistributionIntake {
   readonly #definer: Pick<StreamDefiner, "mayHave">;
   readonly #writer = new PointMessageWriter();
   readonly #encoder = new TextEncoder();
