@@ -143,7 +143,9 @@ promql-bench: $(SERVER) $(TEST_INSTALLED) ## Time queries beside Debian's Promet
 
 incidents: $(SERVER) ## Score root causes of generated incidents against this server; INCIDENTS_TOOL=folder of the generator (run.py), INCIDENTS_SEED=n INCIDENTS_CASES=n (15 minutes)
 	@test -f "$(INCIDENTS_TOOL)/run.py" || { echo "make incidents needs INCIDENTS_TOOL=folder, with the generator's run.py" >&2; exit 1; }
-	@PYTHONDONTWRITEBYTECODE=1 exec python3 "$(INCIDENTS_TOOL)/run.py" --project . --seed $${INCIDENTS_SEED:-3} --cases $${INCIDENTS_CASES:-20}
+	@mkdir -p dist/eval
+	@PYTHONDONTWRITEBYTECODE=1 python3 "$(INCIDENTS_TOOL)/run.py" --project . --seed $${INCIDENTS_SEED:-3} --cases $${INCIDENTS_CASES:-20} --json dist/eval/incidents.json
+	@exec node --import ./scripts/typescript-loader.mjs test/eval/severity/severity-report.ts --seeds 0 --incidents dist/eval/incidents.json
 
 eval-quiet: $(SERVER) ## Count pages on services without an incident, and of pods renamed each hour; QUIET_SERVICES=n ROLLING_SERVICES=n QUIET_SEED=n (six minutes)
 	@node --import ./scripts/typescript-loader.mjs test/eval/quiet/quiet.ts --services $${QUIET_SERVICES:-500} --seed $${QUIET_SEED:-1}

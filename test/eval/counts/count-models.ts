@@ -11,12 +11,14 @@ const SPANS_A_FAILURE = 500;
 export const COUNT_HOURS = 36;
 /** When something goes wrong, and for how long. */
 export const COUNT_FAULT_MS = START_MS + 30 * 60 * MINUTE_MS + 23_000;
-const COUNT_FAULT_LASTS_MS = 20 * MINUTE_MS;
+export const COUNT_FAULT_LASTS_MS = 20 * MINUTE_MS;
 export const COUNT_FIRST_MS = START_MS;
 
 export interface CountModel {
   readonly name: string;
   readonly fault: string;
+  /** The fault is four times the usual, or more, of at least one series. */
+  readonly isFourfold: boolean;
   series(seed: number, isFaulty: boolean): BacktestSeries[];
 }
 
@@ -45,6 +47,7 @@ function spans(rate: number): CountModel {
   return {
     name: `spans, ${rate} in ten seconds, 1 of ${SPANS_A_FAILURE} failed`,
     fault: "one in four fails",
+    isFourfold: true,
     series: (seed, isFaulty) => {
       const random = generator((seed * 7919 + rate) >>> 0);
       const times = timesOf(WINDOW_MS);
@@ -70,6 +73,7 @@ function spans(rate: number): CountModel {
 const STEADY: CountModel = {
   name: "one request in ten seconds, two in one of 300 windows",
   fault: "five at a time",
+  isFourfold: true,
   series: (seed, isFaulty) => {
     const { uniform } = generator(seed * 104_729);
     const times = timesOf(WINDOW_MS);
@@ -100,6 +104,7 @@ function counters({ name, lives, missedOneIn }: Counters, { fault, factor, isOfA
   return {
     name,
     fault,
+    isFourfold: factor >= 4,
     series: (seed, isFaulty) =>
       lives(seed).map((life, i, all): BacktestSeries => {
         const random = generator((seed * 31 + i * 7907 + all.length) >>> 0);
@@ -144,6 +149,7 @@ const COUNTERS: readonly Counters[] = [
 const RARE: CountModel = {
   name: "errors by the minute, one in 50",
   fault: "four a minute",
+  isFourfold: true,
   series: (seed, isFaulty) => {
     const random = generator(seed * 53_591);
     const times = timesOf(MINUTE_MS);

@@ -9,13 +9,16 @@ import type { PageDecision } from "../../../src/domain/alerting/paging/page-deci
 import { replayRun } from "../../../src/domain/backtest/replay-run.ts";
 import { UTC_OFFSET } from "../../../src/domain/detection/seasonal/time-zone-hours.ts";
 import { environmentSettings } from "../../../src/domain/detection/watchdog-settings.ts";
-import { COUNT_FAULT_MS, COUNT_FIRST_MS, COUNT_HOURS, COUNT_MODELS, type CountModel } from "./count-models.ts";
+import { FourfoldSeverities } from "../severity/fault-severities.ts";
+import { COUNT_FAULT_LASTS_MS, COUNT_FAULT_MS, COUNT_FIRST_MS, COUNT_HOURS, COUNT_MODELS, type CountModel } from "./count-models.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 24 * 60;
 const FOUND_MINUTES = 4;
 const FOUND_BAR = 0.9;
 const { values: given } = parseArgs({ options: { seeds: { type: "string", default: "5" }, first: { type: "string", default: "1" } } });
+
+const severities = new FourfoldSeverities();
 
 interface Row {
   readonly text: string;
@@ -44,6 +47,7 @@ async function rowOf(model: CountModel): Promise<Row> {
     findings += told.length;
     high += told.filter(({ tier }) => tier === "high").length;
     const faulty = await decisionsOf(model, seed, true);
+    if (model.isFourfold) severities.add(faulty, COUNT_FAULT_MS, COUNT_FAULT_MS + COUNT_FAULT_LASTS_MS);
     const untilMs = COUNT_FAULT_MS + FOUND_MINUTES * MINUTE_MS;
     if (faulty.some(({ atMs, outcome }) => outcome === "paged" && atMs >= COUNT_FAULT_MS && atMs <= untilMs)) found++;
   }
@@ -64,3 +68,4 @@ const sum = (of: (row: Row) => number): number => rows.reduce((so, row) => so + 
 console.log(`| always | ${DAY_MINUTES} | | | 100 % | |\n| never | 0 | | | 0 % | |`);
 console.log(`\nquiet: ${sum(({ pages }) => pages)} pages (bar 0)`);
 console.log(`found: ${((100 * sum(({ found }) => found)) / sum(({ tried }) => tried)).toFixed(1)} % (bar ${100 * FOUND_BAR} %)`);
+console.log(severities.line);

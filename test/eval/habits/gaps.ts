@@ -31,7 +31,7 @@ function gapKind({ name, swing }: (typeof SHAPES)[number], gapMinutes: number, n
     row,
     noise,
     quiet: (seed): QuietSeries => ({ ...made(seed, 1), fromMinute: DAY_MINUTES }),
-    faults: [{ name: "five times it", series: (seed): FaultySeries => made(seed, FAULT_FACTOR) }],
+    faults: [{ name: "five times it", isFourfold: true, series: (seed): FaultySeries => made(seed, FAULT_FACTOR) }],
   };
 }
 

@@ -26,6 +26,8 @@ export interface FaultySeries extends Sampled {
 
 export interface HabitFault {
   readonly name: string;
+  /** Four times the usual, or more. */
+  readonly isFourfold?: true;
   series(seed: number): FaultySeries;
 }
 

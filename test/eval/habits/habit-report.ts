@@ -6,9 +6,11 @@ import { parseArgs } from "node:util";
 import { FILE_FACTS } from "../../../src/cli/file-environment.ts";
 import { INHIBITIONS } from "../../../src/domain/alerting/inhibition/built-in-inhibitions.ts";
 import { NO_INHIBITION_RULES } from "../../../src/domain/alerting/inhibition/inhibition-rule.ts";
+import type { PageDecision } from "../../../src/domain/alerting/paging/page-decision.ts";
 import { runOnce } from "../../../src/domain/backtest/backtest.ts";
 import { UTC_OFFSET } from "../../../src/domain/detection/seasonal/time-zone-hours.ts";
 import { environmentSettings } from "../../../src/domain/detection/watchdog-settings.ts";
+import { FourfoldSeverities } from "../severity/fault-severities.ts";
 import { GAPS } from "./gaps.ts";
 import { DAY_MINUTES, HABIT_START_MS, type HabitGroup, type HabitKind, MINUTE_MS, type Sampled } from "./habit-kind.ts";
 import { OWN_PERIODS } from "./rhythms.ts";
@@ -42,8 +44,8 @@ interface Tally {
   minutes: number;
 }
 
-/** Minutes at which people are told; nothing is said of the silence behind the values. */
-async function pagesOf({ minutes, values }: Sampled): Promise<number[]> {
+/** Nothing is said of the silence behind the values. */
+function decisionsOf({ minutes, values }: Sampled): Promise<readonly PageDecision[]> {
   const times = Float64Array.from(minutes, (minute) => HABIT_START_MS + minute * MINUTE_MS);
   const name = { tenant: "default", environment: "", serviceId: "habit", metricName: "value", attributes: {} };
   const settings = environmentSettings({});
@@ -51,22 +53,28 @@ async function pagesOf({ minutes, values }: Sampled): Promise<number[]> {
   const untilMs = (times.at(-1) as number) + 1;
   const options = { window: 120, samplesMin: 12, intervalMs: MINUTE_MS, offsetMs: UTC_OFFSET, sinceMs: HABIT_START_MS, untilMs };
   const facts = { ...FILE_FACTS, leftOut: { ...FILE_FACTS.leftOut, stale: "silence is judged by others" } };
-  const decisions = await runOnce([{ name, flags: 0, times, values: Float64Array.from(values) }], facts, variant, options, () => undefined);
+  return runOnce([{ name, flags: 0, times, values: Float64Array.from(values) }], facts, variant, options, () => undefined);
+}
+
+/** Minutes at which people are told. */
+function pagesOf(decisions: readonly PageDecision[]): number[] {
   return decisions.flatMap(({ outcome, atMs }) => (outcome === "paged" ? [Math.floor((atMs - HABIT_START_MS) / MINUTE_MS)] : []));
 }
 
-async function tallyOf(kind: HabitKind): Promise<Tally> {
+async function tallyOf(kind: HabitKind, severities: FourfoldSeverities): Promise<Tally> {
   const tally = { pages: 0, days: 0, found: 0, tried: 0, minutes: 0 };
   for (const seed of seeds) {
     const quiet = kind.quiet(seed);
-    const pages = (await pagesOf(quiet)).filter((minute) => minute >= quiet.fromMinute);
+    const pages = pagesOf(await decisionsOf(quiet)).filter((minute) => minute >= quiet.fromMinute);
     if (given.list && pages.length > 0) console.log(`${kind.row}, noise ${kind.noise}, seed ${seed}: pages at ${pages.join(" ")}`);
     tally.pages += pages.length;
     tally.days += Math.max(0, (quiet.minutes.at(-1) as number) + 1 - quiet.fromMinute) / DAY_MINUTES;
-    for (const { name, series } of kind.faults) {
+    for (const { name, isFourfold, series } of kind.faults) {
       const faulty = series(seed);
       const { faultMinute, withinMinutes } = faulty;
-      const isFound = (await pagesOf(faulty)).some((minute) => minute >= faultMinute && minute <= faultMinute + withinMinutes);
+      const decisions = await decisionsOf(faulty);
+      if (isFourfold) severities.add(decisions, HABIT_START_MS + faultMinute * MINUTE_MS, Number.POSITIVE_INFINITY);
+      const isFound = pagesOf(decisions).some((minute) => minute >= faultMinute && minute <= faultMinute + withinMinutes);
       if (given.list && !isFound) console.log(`${kind.row}, noise ${kind.noise}, seed ${seed}: ${name} at ${faultMinute} is not found`);
       tally.tried++;
       tally.found += isFound ? 1 : 0;
@@ -92,10 +100,11 @@ function rowText(name: string, of: Tally): string {
 
 async function report({ title, quietBar, worstBar, foundBar, kinds: all }: HabitGroup): Promise<void> {
   const kinds = all.filter(({ row }) => row.includes(given.only));
+  const severities = new FourfoldSeverities();
   const cells: Array<{ readonly kind: HabitKind; readonly tally: Tally }> = [];
   console.log(`| ${title} | pages a day | found | random |\n|---|---|---|---|`);
   for (const row of new Set(kinds.map((kind) => kind.row))) {
-    for (const kind of kinds.filter((one) => one.row === row)) cells.push({ kind, tally: await tallyOf(kind) });
+    for (const kind of kinds.filter((one) => one.row === row)) cells.push({ kind, tally: await tallyOf(kind, severities) });
     console.log(rowText(row, sum(cells.filter(({ kind }) => kind.row === row).map(({ tally }) => tally))));
   }
   for (const noise of new Set(kinds.map((kind) => kind.noise)))
@@ -108,7 +117,9 @@ async function report({ title, quietBar, worstBar, foundBar, kinds: all }: Habit
   console.log(
     `\nquiet: ${aDay(together).toFixed(3)} pages a series-day (bar ${quietBar}), worst row ${worst.toFixed(3)} (bar ${worstBar})`,
   );
-  console.log(`found: ${found.toFixed(1)} % (bar ${100 * foundBar} %)\n`);
+  console.log(`found: ${found.toFixed(1)} % (bar ${100 * foundBar} %)`);
+  if (kinds.some(({ faults }) => faults.some(({ isFourfold }) => isFourfold))) console.log(severities.line);
+  console.log("");
 }
 
 for (const name of positionals.length > 0 ? positionals : Object.keys(GROUPS)) {

@@ -68,7 +68,7 @@ function stairsKind({ name, begin }: Stairs, stepsADay: number): HabitKind {
     noise: 0,
     quiet: (seed) => made(seed, 1),
     faults: [
-      { name: "four times", series: (seed) => made(seed, 4) },
+      { name: "four times", isFourfold: true, series: (seed) => made(seed, 4) },
       { name: "nothing", series: (seed) => made(seed, 0) },
     ],
   };

@@ -8,6 +8,7 @@ import { runOnce } from "../../../src/domain/backtest/backtest.ts";
 import type { BacktestFacts, BacktestSeries } from "../../../src/domain/backtest/history.ts";
 import { UTC_OFFSET } from "../../../src/domain/detection/seasonal/time-zone-hours.ts";
 import { variant } from "../../support/backtest-rig.ts";
+import { FourfoldSeverities } from "../severity/fault-severities.ts";
 import { FACTOR_KINDS, INCIDENT_KINDS, type Incident, type IncidentKind, plantIncident } from "./incident-plan.ts";
 import { METRICS, ServiceModel } from "./service-model.ts";
 
@@ -46,6 +47,8 @@ export interface QuietResult {
   readonly heldBy: Readonly<Record<string, number>>;
   readonly byKind: Readonly<Record<string, Found>>;
   readonly missed: readonly string[];
+  /** Of metrics at four times what they are. */
+  readonly severities: FourfoldSeverities;
 }
 
 interface Planned {
@@ -65,6 +68,7 @@ export async function quietRun(options: QuietOptions): Promise<QuietResult> {
     heldBy: {} as Record<string, number>,
     byKind: {} as Record<string, Found>,
     missed: [] as string[],
+    severities: new FourfoldSeverities(),
   };
   for (const [done, service] of all.entries()) {
     const decisions = await decisionsOf(service, options.warmDays * DAY_MINUTES);
@@ -114,7 +118,7 @@ function decisionsOf({ number, seed, incident, intervalS }: Planned, first: numb
   return runOnce(series, FACTS, variant(), options, () => undefined);
 }
 
-type Tally = Pick<QuietResult, "pagesBy" | "heldBy" | "byKind"> & { readonly pages: string[]; readonly missed: string[] };
+type Tally = Pick<QuietResult, "pagesBy" | "heldBy" | "byKind" | "severities"> & { readonly pages: string[]; readonly missed: string[] };
 
 function tallyQuiet({ number }: Planned, decisions: readonly PageDecision[], { pages, pagesBy, heldBy }: Tally): void {
   for (const { outcome, suppressedBy, detector, metricName, atMs, explanation } of decisions) {
@@ -129,12 +133,14 @@ function tallyIncident(
   { number, intervalS }: Planned,
   incident: Incident,
   decisions: readonly PageDecision[],
-  { byKind, missed }: Tally,
+  { byKind, missed, severities }: Tally,
 ): void {
   const kinds = byKind as Record<string, Found>;
   kinds[incident.kind] ??= { planted: 0, found: 0 };
   const of = kinds[incident.kind] as Found;
   of.planted++;
+  const isFactor = FACTOR_KINDS.some((kind) => kind === incident.kind);
+  if (isFactor) severities.add(decisions, START_MS + incident.onset * MINUTE_MS, Number.POSITIVE_INFINITY);
   const minuteOf = (atMs: number) => (atMs - START_MS) / MINUTE_MS;
   const first = decisions.find(({ outcome, atMs }) => outcome === "paged" && minuteOf(atMs) >= incident.start);
   if (first !== undefined && minuteOf(first.atMs) - incident.onset < FOUND_MINUTES) of.found++;

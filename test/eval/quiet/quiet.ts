@@ -46,4 +46,5 @@ for (const [name, findings] of Object.entries(result.heldBy).sort((a, b) => b[1]
   console.log(`  held back by ${name}: ${findings}`);
 printFound("incidents", 95, INCIDENT_KINDS);
 printFound("metrics at four times what they are, 10 to 60 s,", 97, FACTOR_KINDS);
+console.log(result.severities.line);
 if (values.explain) for (const line of [...result.pages, ...result.missed]) console.log(`  ${line}`);

@@ -5,7 +5,7 @@ import type { BacktestSeries } from "../../../src/domain/backtest/history.ts";
 import { generator } from "../../support/generator.ts";
 
 const START_MS = Date.UTC(2026, 0, 5);
-const STEP_MS = 20 * 60_000;
+export const STEP_MS = 20 * 60_000;
 /** Values before the step: a tail of its own is known by then. */
 const BEFORE = 240;
 const AFTER = 30;

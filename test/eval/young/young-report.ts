@@ -4,9 +4,11 @@ import { parseArgs } from "node:util";
 import { FILE_FACTS } from "../../../src/cli/file-environment.ts";
 import { INHIBITIONS } from "../../../src/domain/alerting/inhibition/built-in-inhibitions.ts";
 import { NO_INHIBITION_RULES } from "../../../src/domain/alerting/inhibition/inhibition-rule.ts";
+import type { PageDecision } from "../../../src/domain/alerting/paging/page-decision.ts";
 import { runOnce } from "../../../src/domain/backtest/backtest.ts";
 import { UTC_OFFSET } from "../../../src/domain/detection/seasonal/time-zone-hours.ts";
 import { environmentSettings } from "../../../src/domain/detection/watchdog-settings.ts";
+import { FourfoldSeverities } from "../severity/fault-severities.ts";
 import {
   YOUNG_COUNTS,
   YOUNG_FAULTS,
@@ -23,36 +25,39 @@ const MINUTE_MS = 60_000;
 const QUIET_BAR = 0.05;
 const FOUND_BAR = 0.9;
 const CELL_BAR = 0.7;
+const FOURFOLD = 4;
 const { values: given } = parseArgs({ options: { seeds: { type: "string", default: "5" }, first: { type: "string", default: "1" } } });
 const seeds = Array.from({ length: Number(given.seeds) }, (_, i) => Number(given.first) + i);
+
+const severities = new FourfoldSeverities();
 
 interface Tally {
   tried: number;
   found: number;
 }
 
-/** Times at which people are told. */
-async function pagesOf({ times, values }: YoungValues): Promise<number[]> {
+function decisionsOf({ times, values }: YoungValues): Promise<readonly PageDecision[]> {
   const name = { tenant: "default", environment: "", serviceId: "young", metricName: "value", attributes: {} };
   const settings = environmentSettings({});
   const variant = { settingsOf: () => settings, silences: [], inhibitions: INHIBITIONS, inhibitionRules: NO_INHIBITION_RULES };
   // The run ends with the values: the silence behind them is no matter here.
   const untilMs = (times[times.length - 1] as number) + 1;
   const options = { window: 120, samplesMin: 12, intervalMs: MINUTE_MS, offsetMs: UTC_OFFSET, sinceMs: START_MS, untilMs };
-  const decisions = await runOnce(
-    [{ name, flags: 0, times, values }],
-    { ...FILE_FACTS, firstSeenMs: () => times[0] as number },
-    variant,
-    options,
-    () => undefined,
-  );
+  const facts = { ...FILE_FACTS, firstSeenMs: () => times[0] as number };
+  return runOnce([{ name, flags: 0, times, values }], facts, variant, options, () => undefined);
+}
+
+/** Times at which people are told. */
+function pagesOf(decisions: readonly PageDecision[]): number[] {
   return decisions.flatMap(({ outcome, atMs }) => (outcome === "paged" ? [atMs] : []));
 }
 
 async function isFound(kind: YoungKind, seed: number, fault: YoungFault): Promise<boolean> {
   const young = youngValues(kind, seed, START_MS, fault);
   const untilMs = young.faultMs + Math.max(4 * MINUTE_MS, 5000 * kind.intervalS);
-  return (await pagesOf(young)).some((atMs) => atMs >= young.faultMs && atMs <= untilMs);
+  const decisions = await decisionsOf(young);
+  if (fault.factor >= FOURFOLD) severities.add(decisions, young.faultMs, Number.POSITIVE_INFINITY);
+  return pagesOf(decisions).some((atMs) => atMs >= young.faultMs && atMs <= untilMs);
 }
 
 /** Seeds of a kind are its own, so that no two cells draw alike. */
@@ -76,7 +81,7 @@ async function cellOf(count: number, intervalS: number): Promise<Cell> {
     const kind = { count, intervalS, variation };
     for (const seed of seeds) {
       series++;
-      pages += (await pagesOf(youngValues(kind, seedOf(seed, kind), START_MS))).length;
+      pages += pagesOf(await decisionsOf(youngValues(kind, seedOf(seed, kind), START_MS))).length;
       for (const fault of YOUNG_FAULTS) {
         if (variation > fault.variationMax) continue;
         const found = (await isFound(kind, seedOf(seed, kind), fault)) ? 1 : 0;
@@ -111,3 +116,4 @@ console.log(`\nquiet: ${(pages / series).toFixed(3)} pages a series (bar ${QUIET
 console.log(
   `found: ${percent(sum(cells.map(({ all }) => all)))} (bar ${100 * FOUND_BAR} %), worst cell ${Math.round(100 * worst)} % (bar ${100 * CELL_BAR} %)`,
 );
+console.log(severities.line);
