@@ -2,9 +2,10 @@
 // not page, the backtest and the UI read this record; field names are those that leave the server as JSON.
 
 import { EXTREME_MOVE, EXTREME_SD } from "../../core/layout/episode-ends.ts";
+import { SECOND_MS } from "../../core/time/durations.ts";
 import type { ShardEvent } from "../kernel/shard-events.ts";
 import { EXTREME_GATE, FAR_OUT, KNOWN_TAIL_VALUES, LASTING_GATE, type LongBaselineSays } from "./departure/own-tail.ts";
-import { MANY_STREAMS, YOUNG_VALUES } from "./departure/young-departure.ts";
+import { isOfBeginning, MANY_STREAMS, YOUNG_VALUES } from "./departure/young-departure.ts";
 import { countZOf } from "./gates/count-test.ts";
 import { median } from "./robust.ts";
 import { logNormalTail, logStudentTail, shownProbability, Z_MAX } from "./tail-probability.ts";
@@ -258,7 +259,8 @@ function lastingGates(input: ZScoreInput, isStrong: boolean): Gate[] {
   const { value, mean, ratio, longBaseline } = input;
   const move = Math.abs(value - mean);
   const isExtreme = Math.abs(ratio) >= EXTREME_SD && move >= EXTREME_MOVE * Math.abs(mean);
-  if (isExtreme && (longBaseline?.values ?? 0) < YOUNG_VALUES)
+  const isSettled = !isOfBeginning(longBaseline?.streams ?? 1, input.ageSeconds * SECOND_MS);
+  if (isExtreme && isSettled && (longBaseline?.values ?? 0) < YOUNG_VALUES)
     return [{ name: EXTREME_GATE, passed: true, value: Math.abs(ratio), limit: EXTREME_SD }];
   const limit = LASTING_MOVE * Math.abs(mean);
   if (!knowsItsNoise(input) || !isStrong || move <= limit || longBaseline !== undefined) return [];

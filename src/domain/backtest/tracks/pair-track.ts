@@ -17,6 +17,7 @@ import { perUsualInterval, restartedValue } from "../../detection/rolling/usual-
 import { INTERVAL_LENGTH, UsualInterval } from "../../detection/rolling/usual-interval.ts";
 import type { OffsetMs } from "../../detection/seasonal/time-zone-hours.ts";
 import type { WatchdogSettings } from "../../detection/watchdog-settings.ts";
+import { kindOfName } from "../../saturation/bounded-name.ts";
 import { isOfCounts } from "../../series/classification.ts";
 import type { BacktestSeries, Scored } from "../history.ts";
 import type { CycleMean } from "./aggregate-track.ts";
@@ -113,7 +114,8 @@ export class PairTrack {
   #observeYoung({ streams, zThreshold }: PairSurroundings, cycleMs: number): void {
     if (this.findings.detector.count >= YOUNG_VALUES) return;
     const { times, values } = this.#ring();
-    this.findings.observeYoung(times, values, { streams, strictness: zThreshold / Z_THRESHOLD_DEFAULT }, cycleMs);
+    const isRemaining = kindOfName(this.#series.name.metricName) === "remaining";
+    this.findings.observeYoung(times, values, { streams, strictness: zThreshold / Z_THRESHOLD_DEFAULT, isRemaining }, cycleMs);
   }
 
   /** What a ring would hold. */

@@ -33,7 +33,7 @@ const NOTHING_SHARE = 0.6;
 /** Standard deviations, relative to the level, up to which a series that does not scatter hardly moves, and from which on any is wide: both are known only after so long. */
 const STILL_VARIATION = 0.03;
 const WIDE_VARIATION = 0.5;
-/** Streams of a service of which one or the other changes by what the service does by itself while it begins. */
+/** Streams of a service of which one or the other changes by what the service does by itself while it begins: until each of them has been known for so long. */
 export const MANY_STREAMS = 50;
 const KNOWN_MS = 30 * MINUTE_MS;
 /** Share of its level by which any has to move, and the multiple of its level by which a series that hardly moves has to rise: caches and pools double. */
@@ -66,6 +66,8 @@ export interface YoungSurroundings {
   readonly strictness: number;
   /** For how long it has been known, the newest value included: the values that are looked at may be of a part of that. */
   readonly ageMs?: number;
+  /** Of what remains of a resource, by its name. */
+  readonly isRemaining?: boolean;
 }
 
 /** Whether a long baseline of so many values at an interval is too young for a tail of its own. */
@@ -80,7 +82,7 @@ export function youngDeparture(
   around: YoungSurroundings,
   count = times.length,
 ): YoungDeparture | undefined {
-  const least = lastingFrom(times, count);
+  const least = usedUpFrom(values, count, around) ?? lastingFrom(times, count);
   if (least < LASTING_BASELINE_VALUES) return undefined;
   const observed = median(values, least, count);
   const usual = median(values, 0, least);
@@ -102,7 +104,7 @@ export function youngDeparture(
   const knownMs = Math.max(newestMs - (times[0] as number), around.ageMs ?? 0) - (newestMs - (times[from] as number));
   const isKnown = knownMs >= KNOWN_MS;
   const isStill = !isScatter && own <= STILL_VARIATION * Math.abs(expected);
-  if (!isKnown && (isStill || around.streams > MANY_STREAMS || own > WIDE_VARIATION * Math.abs(expected))) return undefined;
+  if (isOfBeginning(around.streams, knownMs) || (!isKnown && (isStill || own > WIDE_VARIATION * Math.abs(expected)))) return undefined;
   if (isStill && side * expected > 0 && moved < STILL_MOVE * Math.abs(expected)) return undefined;
   const isBeyond = size >= bar && areBeyond(departing, of) && isSeldom(before, of) && leavesItsWay(before, departing, of);
   const isFarFromNothing = isStill || size >= NOTHING_SHARE * bar;
@@ -119,12 +121,27 @@ export function youngDeparture(
   };
 }
 
+/** Whether a change may be what a service of so many streams does by itself while it begins, of a stream that was known for so long before it. */
+export function isOfBeginning(streams: number, knownMs: number): boolean {
+  return streams > MANY_STREAMS && knownMs < KNOWN_MS;
+}
+
 /** Place of the first of the fewest newest values that have lasted; -1 where there are too few. */
 function lastingFrom(times: Float64Array, count: number): number {
   const newest = count - 1;
   let from = count - LASTING_VALUES;
   while (from >= 0 && (times[newest] as number) - (times[from] as number) < LASTING_MS) from--;
   return from;
+}
+
+/** Place of the first of the fewest values that say that a resource is used up: nothing is left of what hardly moved before. It does not come back by itself. */
+function usedUpFrom(values: Float64Array, count: number, { isRemaining }: YoungSurroundings): number | undefined {
+  const from = count - LASTING_VALUES;
+  if (isRemaining !== true || from < LASTING_BASELINE_VALUES) return undefined;
+  if (!isFallToNothing(values[count - 1] as number, values[from - 1] as number)) return undefined;
+  const { median: usual, mad } = robustStatistics(values, 0, from);
+  if (SD_PER_MAD * mad > STILL_VARIATION * Math.abs(usual)) return undefined;
+  return values.subarray(from, count).every((value) => isFallToNothing(value, usual)) ? from : undefined;
 }
 
 /** Where the values begin that lie beyond the middle between what was and what is; one alone that does not is passed over. */

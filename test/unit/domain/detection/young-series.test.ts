@@ -39,6 +39,16 @@ describe("a young series", () => {
     },
   );
 
+  it("departs with the fourth value that says of a resource which hardly moved that nothing remains of it, and of any other series later", () => {
+    const remaining = { ...ALONE, isRemaining: true };
+    const used = [...noise(200, 0.002, 12), ...levels([50, 2], [2, 40])];
+    expect(foundAt(used, 15, remaining)).toBe(200 + 2 + 3);
+    expect(foundAt(used, 15)).toBe(200 + 2 + 12);
+    // A share that is empty now and then is not used up, and what comes back is none.
+    expect(foundAt([...noise(200, 0.1, 13), ...levels([2, 5]), ...noise(60, 0.1, 14)], 15, remaining)).toBeUndefined();
+    expect(foundAt([...noise(200, 0.002, 12), ...levels([2, 3], [100, 60])], 15, remaining)).toBeUndefined();
+  });
+
   it("does not depart with single odd values, however far, with noise, or with what is over before three minutes", () => {
     for (const seed of [1, 2, 3, 4, 5]) {
       const values = noise(300, 0.3, seed);

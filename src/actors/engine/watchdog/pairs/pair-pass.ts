@@ -24,6 +24,7 @@ import { groupObservations, groupWithPending } from "../../../../domain/detectio
 import { perUsualInterval, restartedValue } from "../../../../domain/detection/rolling/usual-deltas.ts";
 import { lastFullHour } from "../../../../domain/detection/service/live-streams.ts";
 import type { WatchdogSettings } from "../../../../domain/detection/watchdog-settings.ts";
+import { kindOfName } from "../../../../domain/saturation/bounded-name.ts";
 import { isOfCounts } from "../../../../domain/series/classification.ts";
 import { serviceKey } from "../../../../domain/series/stream-identity.ts";
 import type { WatchdogDetector } from "../cycle/engine-watchdog.ts";
@@ -330,7 +331,9 @@ export class PairPass implements WatchdogDetector {
     if (!this.#detector.isYoung) return;
     const { acceptedMs = 0 } = around;
     const read = this.#readSince(slot, acceptedMs, untilMs);
-    const young = { streams: around.streams, strictness: around.zThreshold / Z_THRESHOLD_DEFAULT, ageMs: this.#detector.ageMs };
+    const isRemaining = kindOfName(nameOf(slot).metricName) === "remaining";
+    const strictness = around.zThreshold / Z_THRESHOLD_DEFAULT;
+    const young = { streams: around.streams, strictness, ageMs: this.#detector.ageMs, isRemaining };
     const departure = youngDeparture(this.#times, this.#values, young, read);
     if (departure === undefined || (acceptedMs > 0 && this.#detector.departure.hasHadLevel(departure.observed))) return;
     if (this.#detector.departure.isWayBack(this.#times[0] as number, departure.observed)) return;
