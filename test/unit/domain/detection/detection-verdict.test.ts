@@ -89,6 +89,18 @@ describe("zScoreVerdict", () => {
     ]);
   });
 
+  it("calls a value extreme of a young series many times its usual, of a service of many streams once that is known for half an hour", () => {
+    const isExtreme = (streams: number, ageSeconds: number) =>
+      verdictOf({
+        longBaseline: { values: 100, streams, evidence: undefined },
+        ratio: 25,
+        value: 620,
+        ageSeconds,
+        lasting: true,
+      }).gates.some(({ name }) => name === "extreme");
+    expect([isExtreme(50, 300), isExtreme(51, 1_799), isExtreme(51, 1_800)]).toEqual([true, false, true]);
+  });
+
   it("has finite numbers for extremes", () => {
     for (const ratio of [1e9, -1e9, 0, 1e-300]) {
       for (const count of [0, 1, 2, 120]) {
