@@ -117,7 +117,7 @@ const owned = [
 const entries = [
   "^src/(main|vedette)[.]ts$",
   "^src/actors/[^/]+/(worker|backup-process)[.]ts$",
-  "^src/adapters/storage/store-walk-process[.]ts$",
+  "^src/adapters/storage/store-scan-process[.]ts$",
   "^src/adapters/sandbox/child/runner[.]ts$",
   "^src/web/(main[.]tsx|live/stream-worker[.]ts)$",
 ];

@@ -10,7 +10,7 @@ const exempt = [
   [/^src\/web\//, "runs in a browser, where a throw ends nothing"],
   [/^src\/domain\/kernel\/assembly\//, "AssemblyScript"],
   [/^src\/adapters\/sandbox\/child\//, "a process for one tenant's programs: a throw ends it, and its parent answers"],
-  [/^src\/adapters\/storage\/store-walk-process\.ts$/, "a process that reads one store: its parent tells how it ended"],
+  [/^src\/adapters\/storage\/store-scan-process\.ts$/, "a process that reads one store: its parent tells how it ended"],
   [/^src\/actors\/backup\//, "a process that makes one backup: its parent tells how it ended"],
   [/^src\/vedette\.ts$/, "the parent of the server: it has nothing to lose but its last line"],
   [/^src\/cli\/(?!(serve|start-report)\.ts$)/, "commands of a person at a terminal: a throw ends the command with its message"],

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/nouns/modules.ts";
-import { type RowTaker, walkStore } from "../../src/adapters/storage/store-walk.ts";
+import { type RowTaker, scanStore } from "../../src/adapters/storage/store-scan.ts";
 import { decodeCheckpointRow } from "../../src/modules/state/checkpoint-row.ts";
 import { LoadSender } from "../support/load-sender.ts";
 import { LoadScript } from "../support/load-sender-script.ts";
@@ -42,14 +42,14 @@ function damagedCopy(name: string, table: string, choose: (value: Uint8Array) =>
   const takeRow: RowTaker = (of, _key, value) => {
     if (of === table && choose(value)) chosen = Buffer.from(value);
   };
-  walkStore(file, { tables: TABLES, takeRow });
+  scanStore(file, { tables: TABLES, takeRow });
   if (chosen === undefined) throw new Error(`no such row in ${table}`);
   const bytes = readFileSync(file);
   // Older copies may lie in pages that are free.
   for (let at = bytes.indexOf(chosen); at >= 0; at = bytes.indexOf(chosen, at + 1)) {
     bytes[at + chosen.length - 1] = (bytes[at + chosen.length - 1] as number) ^ 1;
     writeFileSync(file, bytes);
-    if (walkStore(file, { tables: TABLES }).findingCount > 0) return folder;
+    if (scanStore(file, { tables: TABLES }).findingCount > 0) return folder;
   }
   throw new Error("no copy of the value is in use");
 }

@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { walkStore } from "../../src/adapters/storage/store-walk.ts";
+import { scanStore } from "../../src/adapters/storage/store-scan.ts";
 import { canMount, SmallDisks } from "../support/small-disk.ts";
 
 const MIB = 1024 * 1024;
@@ -49,7 +49,7 @@ describe("a start that gives free pages back", () => {
     const { rows } = start(join(whole, "store"));
     for (const bytes of KILLED_AT_BYTES) {
       await killedStart(folder, bytes);
-      expect(walkStore(join(folder, "data.mdb"), { tables: ["rows", "few"] }).findings, `${bytes}`).toEqual([]);
+      expect(scanStore(join(folder, "data.mdb"), { tables: ["rows", "few"] }).findings, `${bytes}`).toEqual([]);
     }
     expect(start(folder).rows).toBe(rows);
     expect(statSync(join(folder, "data.mdb")).size).toBeLessThan(before / 2);

@@ -55,9 +55,9 @@ function body(minute: number, onSample: (stream: number, timeMs: number, value: 
   const records: unknown[] = [];
   for (let at = minute; at < minute + BODY_MINUTES; at++) {
     const timeMs = START_MS + at * MINUTE_MS;
-    walks.forEach((walk, stream) => {
-      const value = walk.next(at);
-      records.push({ service_id: walk.service, metric_name: walk.metric, value, timestamp: formatRfc3339(timeMs) });
+    walks.forEach((scan, stream) => {
+      const value = scan.next(at);
+      records.push({ service_id: scan.service, metric_name: scan.metric, value, timestamp: formatRfc3339(timeMs) });
       // A second member of the pair's anomalies, whose episodes have rows of their own.
       if (stream === 0) records.push({ ...(records.at(-1) as object), attributes: { zone: "b" } });
       onSample(stream, timeMs, value);

@@ -23,7 +23,7 @@ const edge = fc.constantFrom(
   123456.789012,
 );
 const filled = (value: fc.Arbitrary<number>) => fc.array(value, { minLength: 1, maxLength: WINDOW_MAX, size: "max" });
-const walk = (steps: number[], power: number, start: number) => {
+const scan = (steps: number[], power: number, start: number) => {
   let sum = start;
   return steps.map((step) => {
     sum += step;
@@ -33,11 +33,11 @@ const walk = (steps: number[], power: number, start: number) => {
 const walks = (magnitude: number) =>
   fc
     .tuple(filled(fc.integer({ min: -magnitude, max: magnitude })), fc.nat({ max: 6 }), fc.integer({ min: -1e9, max: 1e9 }))
-    .map(([steps, decimals, start]) => walk(steps, 10 ** decimals, start));
+    .map(([steps, decimals, start]) => scan(steps, 10 ** decimals, start));
 const counters = fc
   .tuple(filled(fc.nat({ max: 2 ** 31 - 1 })), fc.constantFrom(0, 1e12, 2 ** 49), fc.constantFrom(1, 512, 4096))
   .map(([steps, start, unit]) =>
-    walk(
+    scan(
       steps.map((step) => (step % 1000) * unit),
       1,
       start,

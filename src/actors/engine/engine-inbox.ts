@@ -2,9 +2,9 @@
 import { dispatch, type Handlers } from "../../adapters/threads/mailbox.ts";
 import type { EngineReply, EngineRequest, StatePart } from "../../core/protocol/engine-control.ts";
 import type { MetadataBook } from "../../domain/series/metadata-book.ts";
-import type { BehaviourWalk } from "./queries/behaviour-walk.ts";
+import type { BehaviourScan } from "./queries/behaviour-scan.ts";
 import type { DelayedQueries } from "./queries/delayed-queries.ts";
-import type { EvidenceWalk } from "./queries/evidence-walk.ts";
+import type { EvidenceScan } from "./queries/evidence-scan.ts";
 import { type EngineShares, sharesAnswer } from "./report/engine-shares.ts";
 import type { Shard } from "./shard/shard.ts";
 import type { EngineWatchdog } from "./watchdog/cycle/engine-watchdog.ts";
@@ -48,8 +48,8 @@ export interface EngineInboxDependencies {
   readonly metadata: MetadataBook;
   readonly baselines: LongBaselines;
   readonly watchdog: EngineWatchdog;
-  readonly behaviour: BehaviourWalk;
-  readonly evidence: EvidenceWalk;
+  readonly behaviour: BehaviourScan;
+  readonly evidence: EvidenceScan;
   readonly delayed: DelayedQueries;
   readonly shares: EngineShares;
   readonly takeRequest: () => EngineRequest | undefined;

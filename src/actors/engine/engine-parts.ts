@@ -18,9 +18,9 @@ import type { EngineDependencies, EngineOptions } from "./engine-options.ts";
 import { makeBodyDecoders } from "./ingest/body-decoders.ts";
 import { IngestPipeline } from "./ingest/ingest-pipeline.ts";
 import { Placement } from "./ingest/placement.ts";
-import { BehaviourWalk } from "./queries/behaviour-walk.ts";
+import { BehaviourScan } from "./queries/behaviour-scan.ts";
 import { DelayedQueries } from "./queries/delayed-queries.ts";
-import { EvidenceWalk } from "./queries/evidence-walk.ts";
+import { EvidenceScan } from "./queries/evidence-scan.ts";
 import { SeriesQueries } from "./queries/series-queries.ts";
 import { Recovery } from "./recovery/recovery.ts";
 import { DetectionStages } from "./report/detection-stages.ts";
@@ -140,9 +140,9 @@ function makeScopes(
   return scopes;
 }
 
-function makeEvidence({ clock }: EngineDependencies, base: Base, handlers: ShardHandlers, ingest: IngestPipeline): EvidenceWalk {
+function makeEvidence({ clock }: EngineDependencies, base: Base, handlers: ShardHandlers, ingest: IngestPipeline): EvidenceScan {
   const { kernel, services, shard, readers } = base;
-  return new EvidenceWalk({
+  return new EvidenceScan({
     kernel,
     services,
     nameOf: (slot) => shard.nameOf(slot),
@@ -154,9 +154,9 @@ function makeEvidence({ clock }: EngineDependencies, base: Base, handlers: Shard
   });
 }
 
-function makeBehaviour({ clock }: EngineDependencies, { kernel, services, shard }: Base): BehaviourWalk {
+function makeBehaviour({ clock }: EngineDependencies, { kernel, services, shard }: Base): BehaviourScan {
   const metricNameOf = (slot: number) => shard.nameOf(slot).metricName;
-  return new BehaviourWalk({ kernel, services, metricNameOf, monotonicMs: () => clock.monotonicMs() });
+  return new BehaviourScan({ kernel, services, metricNameOf, monotonicMs: () => clock.monotonicMs() });
 }
 
 function makeRecovery(

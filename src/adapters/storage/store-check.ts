@@ -1,7 +1,7 @@
 /**
  * Looks at a store before LMDB opens it, which maps its file and follows what it reads: a damaged one ends the process by a signal, or is answered.
  *
- * Small files are walked where they are, in a few milliseconds; others in a process of their own beside what the start does meanwhile, and its end by a signal is a finding too.
+ * Small files are scanned where they are, in a few milliseconds; others in a process of their own beside what the start does meanwhile, and its end by a signal is a finding too.
  */
 import { spawn } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
@@ -9,14 +9,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { child as childHome, listen } from "../../core/faults/guard.ts";
 import { DATA_FILE, FileDamage, LmdbFile } from "./lmdb-file.ts";
-import { type StoreFinding, walkStore } from "./store-walk.ts";
-import { readFrames, type WalkedRow, type WalkOrder, type WalkReport } from "./walk-frames.ts";
+import { readFrames, type ScannedRow, type ScanOrder, type ScanReport } from "./scan-frames.ts";
+import { type StoreFinding, scanStore } from "./store-scan.ts";
 
 /** Walked in the calling thread: 16 MiB take some 15 ms, a process 60 ms to begin with. */
 const BYTES_MAX_HERE = 16 * 1024 * 1024;
-const PROCESS_FILE = fileURLToPath(new URL("./store-walk-process.js", import.meta.url));
+const PROCESS_FILE = fileURLToPath(new URL("./store-scan-process.js", import.meta.url));
 
-type Findings = Pick<WalkReport, "findings" | "findingCount">;
+type Findings = Pick<ScanReport, "findings" | "findingCount">;
 
 /** A store that is not opened, as what it holds cannot be trusted. */
 class DamagedStoreError extends Error {
@@ -41,13 +41,13 @@ export function dataFileOf(folder: string): string | undefined {
 
 /** Result of the check of a store before it is opened. */
 export interface StoreCheck {
-  /** Where the file is too large to be waited for: walks it while its server runs. Rejects with DamagedStoreError. */
+  /** Where the file is too large to be waited for: scans it while its server runs. Rejects with DamagedStoreError. */
   readonly later: (() => Promise<void>) | undefined;
 }
 
 export interface StoreCheckOptions {
   readonly tables: readonly string[];
-  /** A larger file is looked at only where it begins, and walked later. */
+  /** A larger file is looked at only where it begins, and scanned later. */
   readonly bytesMaxNow: number;
 }
 
@@ -58,9 +58,9 @@ export async function checkStore(folder: string, { tables, bytesMaxNow }: StoreC
   const { size } = statSync(file);
   if (size > bytesMaxNow) {
     refuse(file, checkHead(file));
-    return { later: async () => refuse(file, await walkBeside(file, tables, { isLive: true })) };
+    return { later: async () => refuse(file, await scanBeside(file, tables, { isLive: true })) };
   }
-  refuse(file, size <= BYTES_MAX_HERE ? walkStore(file, { tables }) : await walkBeside(file, tables));
+  refuse(file, size <= BYTES_MAX_HERE ? scanStore(file, { tables }) : await scanBeside(file, tables));
   return { later: undefined };
 }
 
@@ -82,9 +82,9 @@ function checkHead(path: string): Findings {
   }
 }
 
-/** Has a process of its own walk the file. */
-export async function walkBeside(file: string, tables: readonly string[], order: Partial<WalkOrder> = {}): Promise<WalkReport> {
-  const rows = walkRows(file, tables, order);
+/** Has a process of its own scan the file. */
+export async function scanBeside(file: string, tables: readonly string[], order: Partial<ScanOrder> = {}): Promise<ScanReport> {
+  const rows = scanRows(file, tables, order);
   for (;;) {
     const { done, value } = await rows.next();
     if (done === true) return value;
@@ -92,8 +92,12 @@ export async function walkBeside(file: string, tables: readonly string[], order:
 }
 
 /** The same, with every row that is whole where the order says so. */
-export async function* walkRows(file: string, tables: readonly string[], order: Partial<WalkOrder>): AsyncGenerator<WalkedRow, WalkReport> {
-  const whole: WalkOrder = { isThorough: false, sendsRows: false, isLive: false, ...order, file, tables };
+export async function* scanRows(
+  file: string,
+  tables: readonly string[],
+  order: Partial<ScanOrder>,
+): AsyncGenerator<ScannedRow, ScanReport> {
+  const whole: ScanOrder = { isThorough: false, sendsRows: false, isLive: false, ...order, file, tables };
   const child = spawn(process.execPath, [PROCESS_FILE, JSON.stringify(whole)], { stdio: ["ignore", "pipe", "pipe"] });
   const errors: Buffer[] = [];
   const home = childHome("the check of a store", () => child.kill("SIGKILL"));

@@ -24,7 +24,7 @@ import { basename, dirname, join } from "node:path";
 import { writeInventory } from "../../adapters/log/log-inventory.ts";
 import { listSegments } from "../../adapters/log/log-segment.ts";
 import { logDirectory } from "../../adapters/log/meta-file.ts";
-import { findingText, walkBeside } from "../../adapters/storage/store-check.ts";
+import { findingText, scanBeside } from "../../adapters/storage/store-check.ts";
 import { BACKUP_MANIFEST, type BackupManifest, readBackupManifest } from "../../core/protocol/backup.ts";
 import { messageOf } from "../../core/text/error-text.ts";
 import { parseRfc3339 } from "../../core/time/rfc3339.ts";
@@ -58,7 +58,7 @@ export async function runRestore(input: CommandArguments, stores: readonly Resto
   const manifest = readManifest(order.backup);
   const problems = [
     ...verifyFiles(order.backup, manifest),
-    ...(await walkStores(order.backup, stores)),
+    ...(await scanStores(order.backup, stores)),
     ...checkLog(order.backup, manifest),
   ];
   if (problems.length > 0) return showProblems(input, order.backup, problems);
@@ -89,12 +89,12 @@ function readManifest(backup: string): BackupManifest {
   }
 }
 
-async function walkStores(backup: string, stores: readonly RestoredStore[]): Promise<string[]> {
+async function scanStores(backup: string, stores: readonly RestoredStore[]): Promise<string[]> {
   const problems: string[] = [];
   for (const { name, tables } of stores) {
     const file = join(backup, name, "data.mdb");
     if (!existsSync(file)) continue; // said by verifyFiles
-    const { findings } = await walkBeside(file, tables, { isThorough: true });
+    const { findings } = await scanBeside(file, tables, { isThorough: true });
     problems.push(...findings.map((finding) => `${file}: ${findingText(finding)}`));
   }
   return problems;

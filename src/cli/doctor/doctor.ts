@@ -1,5 +1,5 @@
 // `vedette doctor`: says what of a data folder can be read, and writes that into a new one. The folder itself is not changed. Stores are read by a process of its own and never by
-// LMDB (adapters/storage/store-walk.ts), so that no damage ends the command.
+// LMDB (adapters/storage/store-scan.ts), so that no damage ends the command.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -10,7 +10,7 @@ import { logDirectory } from "../../adapters/log/meta-file.ts";
 import { RETAINED_FILES } from "../../adapters/log/stored-parts.ts";
 import type { StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import { openLmdbStore } from "../../adapters/storage/lmdb-store.ts";
-import { dataFileOf, findingText, walkBeside, walkRows } from "../../adapters/storage/store-check.ts";
+import { dataFileOf, findingText, scanBeside, scanRows } from "../../adapters/storage/store-check.ts";
 import { messageOf } from "../../core/text/error-text.ts";
 import { UsageError } from "../../server/exit-code.ts";
 import { writeError, writeLine } from "../../server/terminal.ts";
@@ -76,7 +76,7 @@ interface StoreReport {
 async function examineStore(data: string, { name, tables }: RescuedStore): Promise<StoreReport> {
   const file = dataFileOf(join(data, name));
   if (file === undefined) return { name, file: null, bytes: 0, damage: 0, findings: [], tables: [] };
-  const { findings, findingCount, tables: counts } = await walkBeside(file, tables, { isThorough: true });
+  const { findings, findingCount, tables: counts } = await scanBeside(file, tables, { isThorough: true });
   const counted = [...counts].map(([table, { rows, damaged }]) => ({ table, rows, damaged }));
   return { name, file, bytes: statSync(file).size, damage: findingCount, findings: findings.map(findingText), tables: counted };
 }
@@ -153,7 +153,7 @@ async function rescueStore(file: string, path: string, { tables, mender }: Rescu
     let rows = 0;
     let batch: StoreOperation[] = [];
     let bytes = 0;
-    for await (const { table, key, value } of walkRows(file, tables, { isThorough: true, sendsRows: true })) {
+    for await (const { table, key, value } of scanRows(file, tables, { isThorough: true, sendsRows: true })) {
       mender?.take(table, key, value);
       batch.push({ table, key, value });
       bytes += value.length;

@@ -131,8 +131,8 @@ export const SPAN_TEXT_AREA_BYTES = 0x200000;
 export const SPAN_TEXT_GUESSES = 0x24a00000;
 export const SPAN_TEXT_GUESSES_EACH = 8;
 /** Where a walk of the ingest kernel stands, while other bodies are walked. */
-export const KEPT_WALK = 0x24a80000;
-export const RETAINED_WALK_BYTES = 256;
+export const RETAINED_PARSE = 0x24a80000;
+export const RETAINED_PARSE_BYTES = 256;
 /** The body at hand of those from the ring that may take several units: its bytes can be brought back to where they were. 512 KiB and padding. */
 export const WORK_BODY = 0x24b00000;
 /** Names of series whose kind metadata say: twice so many words of 8 bytes. */

@@ -15,11 +15,11 @@ export type CoverageLayer = (typeof COVERAGE_LAYERS)[number];
 export const STREAM_LAYERS = ["statistical", "adaptive", "saturation"] as const;
 export type StreamLayer = (typeof STREAM_LAYERS)[number];
 
-/** Asks for the next slice of a walk over a tenant's services. Another number begins a new walk. */
+/** Asks for the next slice of a scan over a tenant's services. Another number begins a new scan. */
 export interface CoverageQuery {
   readonly type: "coverage";
   readonly id: number;
-  readonly walk: number;
+  readonly scan: number;
   readonly tenant: string;
   /** Null for all. */
   readonly serviceId: string | null;
@@ -36,7 +36,7 @@ export interface MetricCoverage {
   readonly layers: Readonly<Record<StreamLayer, LayerCounts>> | null;
 }
 
-/** A slice of a walk. */
+/** A slice of a scan. */
 export interface CoverageAnswer {
   readonly type: "coverage";
   readonly id: number;
@@ -49,6 +49,6 @@ export interface CoverageAnswer {
   readonly metrics: readonly MetricCoverage[];
   /** Streams that have an attribute, and hashes of its different values (hashOfValue() of domain/series/distinct-count.ts). */
   readonly attributes: ReadonlyArray<readonly [key: string, streams: number, values: Uint32Array]>;
-  /** The walk is at its end. */
+  /** The scan is at its end. */
   readonly done: boolean;
 }

@@ -78,11 +78,11 @@ export type StreamQuery =
   | StreamChangesQuery
   | StreamValuesQuery;
 
-/** Asks for the next slice of a walk over all services: how they behave from `sinceMs` on. Another number begins a new walk. */
+/** Asks for the next slice of a scan over all services: how they behave from `sinceMs` on. Another number begins a new scan. */
 export interface BehaviourQuery {
   readonly type: "behaviour";
   readonly id: number;
-  readonly walk: number;
+  readonly scan: number;
   readonly sinceMs: number;
 }
 
@@ -307,7 +307,7 @@ export interface LogMarkAnswer {
   readonly id: number;
 }
 
-/** Services that have values of that time, in no order; each comes once in a walk. */
+/** Services that have values of that time, in no order; each comes once in a scan. */
 export interface BehaviourAnswer {
   readonly type: "behaviour";
   readonly id: number;
@@ -318,7 +318,7 @@ export interface BehaviourAnswer {
   /** Streams looked at, and what that took. */
   readonly streams: number;
   readonly tookMs: number;
-  /** The walk is at its end. */
+  /** The scan is at its end. */
   readonly done: boolean;
 }
 
@@ -357,7 +357,7 @@ export interface WatchdogAnswer {
   /** Report of the pass to the coordinator besides frames, in a shape of its own; undefined where it has none. */
   readonly found?: unknown;
   readonly tookMs: number;
-  /** Progress of the pass's walk, 0..1. */
+  /** Progress of the pass's scan, 0..1. */
   readonly share: number;
   /** The engine had bodies not long ago. */
   readonly wasBusy: boolean;

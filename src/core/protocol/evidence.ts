@@ -1,10 +1,10 @@
 // What engines hold of an incident: asked for in slices by the analysis of root causes, answered in a packed shape (domain/rca/evidence-packing.ts).
 
-/** Asks for the next slice of a walk over a tenant's services; another number begins a new walk. */
+/** Asks for the next slice of a scan over a tenant's services; another number begins a new scan. */
 export interface EvidenceQuery {
   readonly type: "evidence";
   readonly id: number;
-  readonly walk: number;
+  readonly scan: number;
   /** Names of series that this engine has told and that are known still. */
   readonly namesKnown: number;
   readonly tenant: string;
@@ -53,7 +53,7 @@ export interface EvidenceAnswer {
   /** Series, packed. */
   readonly numbers: Float64Array<ArrayBuffer>;
   readonly lines: readonly LineCounts[];
-  /** Services that the walk has passed. */
+  /** Services that the scan has passed. */
   readonly services: readonly string[];
   readonly requests: readonly RequestCounts[];
   readonly rings: readonly RingValues[];
@@ -67,6 +67,6 @@ export interface EvidenceAnswer {
   /** Streams looked at, and what that took. */
   readonly streams: number;
   readonly tookMs: number;
-  /** The walk is at its end. */
+  /** The scan is at its end. */
   readonly done: boolean;
 }

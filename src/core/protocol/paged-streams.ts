@@ -1,7 +1,7 @@
 // Questions of query workers about the streams of a tenant: which there are, which came and went since, and what engines hold of some that is in no stored block.
 import type { StreamName } from "./coordinator-frame.ts";
 
-/** Position of a walk over an engine's streams: behind the streams of this service up to a number of their hashes. */
+/** Position of a scan over an engine's streams: behind the streams of this service up to a number of their hashes. */
 export interface StreamCursor {
   readonly serviceId: string;
   readonly after: number;
@@ -34,7 +34,7 @@ export interface NamedStreams {
   readonly streamIds: Uint8Array;
 }
 
-/** A page: streams of some services, in the order of the walk. */
+/** A page: streams of some services, in the order of the scan. */
 export interface StreamPageAnswer extends NamedStreams {
   readonly type: "stream-page";
   readonly id: number;

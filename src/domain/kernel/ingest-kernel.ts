@@ -34,8 +34,8 @@ export interface IngestExports {
   /** Row offsets count from this time from now on: for the unit of work that goes on with the body. */
   remoteWriteRebase(baseMs: number): void;
   /**
-   * Notes at KEPT_WALK where the walk stands, behind a unit of work, so that other bodies may be walked before it goes on: where the index from SERIES_INDEX on
-   * ends. remoteWriteGoOn() takes it up once that, the symbols, the body and KEPT_WALK are as they were.
+   * Notes at RETAINED_PARSE where the walk stands, behind a unit of work, so that other bodies may be walked before it goes on: where the index from SERIES_INDEX on
+   * ends. remoteWriteGoOn() takes it up once that, the symbols, the body and RETAINED_PARSE are as they were.
    */
   remoteWriteKeep(): number;
   remoteWriteGoOn(): void;

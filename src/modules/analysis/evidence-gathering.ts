@@ -1,5 +1,5 @@
 // Asks the engines what they hold of an incident, and puts it together with what the coordinator knows: calls, changes, saturation, silence. An engine has one
-// walk at a time, so questions have their turn one after another, tenants by turns; those of people wait within their share of a bound, incidents in any case.
+// scan at a time, so questions have their turn one after another, tenants by turns; those of people wait within their share of a bound, incidents in any case.
 import {
   EVIDENCE_EDGES_PER_INCIDENT_MAX,
   EVIDENCE_SERVICES_PER_INCIDENT_MAX,
@@ -54,7 +54,7 @@ export interface EvidenceDependencies {
   yieldTurn(): Promise<void>;
 }
 
-type WalkQuery = Omit<EvidenceQuery, "type" | "id" | "walk" | "namesKnown">;
+type ScanQuery = Omit<EvidenceQuery, "type" | "id" | "scan" | "namesKnown">;
 
 /** A call minute by minute. */
 interface CallMinutes extends GraphCall {
@@ -65,7 +65,7 @@ export class EvidenceGathering {
   readonly #dependencies: EvidenceDependencies;
   /** Names that each engine has told. */
   readonly #names = new Map<number, ReportedNames>();
-  #walk = 0;
+  #scan = 0;
   readonly #gate: TurnGate;
 
   constructor(dependencies: EvidenceDependencies) {
@@ -169,17 +169,17 @@ export class EvidenceGathering {
     return [...joinedWith(edges, services)].slice(0, EVIDENCE_SERVICES_PER_INCIDENT_MAX);
   }
 
-  /** Walks over all engines; each goes on while what it has told before is taken in. */
+  /** Scans over all engines; each goes on while what it has told before is taken in. */
   async #ask(
-    query: WalkQuery,
+    query: ScanQuery,
     take: (answer: EvidenceAnswer, nameOf: (number: number) => ReportedName | undefined) => void,
   ): Promise<void> {
     const { engines } = this.#dependencies;
-    const walk = ++this.#walk;
+    const scan = ++this.#scan;
     await engines.withEach(async (engine) => {
       const names = this.#names.get(engine) ?? new ReportedNames();
       this.#names.set(engine, names);
-      const ask = () => engines.evidence(engine, { ...query, walk, namesKnown: names.count });
+      const ask = () => engines.evidence(engine, { ...query, scan, namesKnown: names.count });
       for (let next: Promise<EvidenceAnswer> | undefined = ask(); next !== undefined; ) {
         const answer: EvidenceAnswer = await next;
         names.learn(answer);

@@ -10,7 +10,7 @@ import { NO_TIME } from "../../domain/trace/time-sums.ts";
 
 type CallMinutes = Parameters<typeof selfTimes>[0];
 
-/** Evidence of one walk over all engines. */
+/** Evidence of one scan over all engines. */
 export class GatheredEvidence {
   readonly #series: Array<UnpackedSeries<ReportedName>> = [];
   readonly #services = new Set<string>();

@@ -2,7 +2,7 @@
  * The vectorizer: at most every minute it asks the engines how their services behave and scores each pillar value by it.
  *
  *   1. what has changed in the service map since the last tick is applied
- *   2. each engine walks over its services, a slice of 0.3 ms an answer (actors/engine/queries/behaviour-walk.ts); engines walk at once
+ *   2. each engine scans over its services, a slice of 0.3 ms an answer (actors/engine/queries/behaviour-scan.ts); engines scan at once
  *   3. all values are scored (domain/pillars/), in turns of about 0.5 ms
  *   4. histories that have grown are stored, each every ten minutes: a crash costs about so much of them
  *
@@ -64,7 +64,7 @@ export class Vectorizer {
   readonly #options: VectorizerOptions;
   readonly #dependencies: VectorizerDependencies;
   #running = false;
-  #walk = 0;
+  #scan = 0;
   #dueMs = 0;
   /** Monotonic time from which a tick is overdue; moved on by each that ends. */
   #freshUntilMs = Number.POSITIVE_INFINITY;
@@ -161,11 +161,11 @@ export class Vectorizer {
   async #gather(work: { ms: number; streams: number }): Promise<void> {
     const { engines, nowMs, monotonicMs } = this.#dependencies;
     const pillars = this.#pillars;
-    const walk = ++this.#walk;
+    const scan = ++this.#scan;
     const sinceMs = nowMs() - BEHAVIOUR_MS;
     await engines.withEach(async (engine) => {
       for (let done = false; !done; ) {
-        const answer = await engines.behaviour(engine, { walk, sinceMs });
+        const answer = await engines.behaviour(engine, { scan, sinceMs });
         const startMs = monotonicMs();
         answer.services.forEach((service, i) => pillars.take(service, answer.deviations, i * DIMENSIONS));
         const tookMs = answer.tookMs + monotonicMs() - startMs;

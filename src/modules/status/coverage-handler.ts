@@ -1,4 +1,4 @@
-// GET /api/v1/coverage: the engines' walks over the tenant's streams, added up. One at a time: each takes the engines some time of the stream's.
+// GET /api/v1/coverage: the engines' scans over the tenant's streams, added up. One at a time: each takes the engines some time of the stream's.
 
 import { done, type Outcome, refused } from "../../api/refusal.ts";
 import { ownMember } from "../../core/collections/own-member.ts";
@@ -22,7 +22,7 @@ import type { StatusContext } from "./status-context.ts";
 /** Most counts of one tenant, walking or waiting; the longest that one waits, which is before its caller gives up. */
 const PER_TENANT_MAX = 4;
 const WAIT_MS_MAX = 10_000;
-/** By server: one walk at a time, since an engine keeps the place of one. */
+/** By server: one scan at a time, since an engine keeps the place of one. */
 const gates = new WeakMap<object, TurnGate>();
 
 function gateOf({ state, nowMs }: StatusContext): TurnGate {
@@ -31,10 +31,10 @@ function gateOf({ state, nowMs }: StatusContext): TurnGate {
   return gate;
 }
 
-/** Number of the last walk, in one process. */
-let walks = 0;
+/** Number of the last scan, in one process. */
+let scans = 0;
 
-/** Findings of the walks so far. */
+/** Findings of the scans so far. */
 class Found {
   readonly layers = COVERAGE_LAYERS.map((layer) => ({ layer, tally: new CoverageTally() }));
   readonly services = new Map<string, number>();
@@ -93,13 +93,13 @@ async function count(context: StatusContext, tenant: string, query: QueryRequest
   const asked = query.service_id === undefined ? all : [engines.ownerOf(tenant, query.service_id)];
   const found = new Found();
   const most = Math.ceil(COVERAGE_STREAMS_MAX / asked.length);
-  const of = { walk: ++walks, tenant, serviceId: query.service_id ?? null, environment: query.environment ?? null };
-  await Promise.all(asked.map((engine) => walk(context, engine, of, most, found)));
+  const of = { scan: ++scans, tenant, serviceId: query.service_id ?? null, environment: query.environment ?? null };
+  await Promise.all(asked.map((engine) => scan(context, engine, of, most, found)));
   const inMemory = await Promise.all(all.map((engine) => engines.streamCount(engine, tenant)));
   return { found, streamsInMemory: inMemory.reduce((sum, streams) => sum + streams, 0) };
 }
 
-async function walk(
+async function scan(
   { engines }: StatusContext,
   engine: number,
   of: Omit<CoverageQuery, "type" | "id" | "most">,

@@ -1,7 +1,7 @@
-// How fast a cycle of the Watchdog goes: so fast that its walks are over by the goal, going by what they took in the cycle before and by how far they have come.
+// How fast a cycle of the Watchdog goes: so fast that its scans are over by the goal, going by what they took in the cycle before and by how far they have come.
 // A cycle in time pauses between questions; one that is behind does not, and holds its engines for longer at a time, within bounds, so that no verdict of the
-// stream waits. Bodies that wait come first, until the rest of the walk needs much of the time that is left to it. What a pass finds does not hang on it: values
-// are given to detectors in their order, however the walk is cut.
+// stream waits. Bodies that wait come first, until the rest of the scan needs much of the time that is left to it. What a pass finds does not hang on it: values
+// are given to detectors in their order, however the scan is cut.
 import {
   WATCHDOG_CYCLE_MS_GOAL,
   WATCHDOG_CYCLE_MS_MAX,
@@ -14,11 +14,11 @@ import {
   WATCHDOG_SLICE_MS_MIN,
 } from "../../core/config/pace-limits.ts";
 
-/** Walks aim at being over a little before the goal: what the coordinator does between them counts too. */
+/** Scans aim at being over a little before the goal: what the coordinator does between them counts too. */
 const MARGIN = 1.25;
-/** Share of an engine's time that a walk may need to be over in time while bodies still come first: between bodies it gets about half, of a busy core less. */
+/** Share of an engine's time that a scan may need to be over in time while bodies still come first: between bodies it gets about half, of a busy core less. */
 const YIELDING_SHARE = 0.4;
-/** From this share of a walk on its own work alone tells how much is left. */
+/** From this share of a scan on its own work alone tells how much is left. */
 const TELLING_SHARE = 0.1;
 
 /** Next question to an engine, all in ms. */
@@ -33,13 +33,13 @@ export interface Turn {
   readonly yields: boolean;
 }
 
-/** Progress of a walk by its last question. */
+/** Progress of a scan by its last question. */
 export interface Progress {
   /** Work for it, of engine and coordinator. */
   readonly tookMs: number;
   /** From the question to the end of what its answer asked for. */
   readonly elapsedMs: number;
-  /** Share of the whole walk, 0..1. */
+  /** Share of the whole scan, 0..1. */
   readonly share: number;
   /** The engine had bodies not long ago. */
   readonly wasBusy: boolean;
@@ -49,7 +49,7 @@ export interface Progress {
 
 interface PacedPass {
   readonly every: number;
-  /** Work of the last whole walk by engine. */
+  /** Work of the last whole scan by engine. */
   readonly knownMs: Map<number, number>;
 }
 
@@ -78,10 +78,10 @@ export class CyclePace {
     this.#beginMs = nowMs;
   }
 
-  /** The pace of a pass's walk over one engine. */
-  walk(name: string, engine: number): WalkPace {
+  /** The pace of a pass's scan over one engine. */
+  paceOf(name: string, engine: number): EnginePace {
     const { knownMs } = this.#passes.get(name) as PacedPass;
-    return new WalkPace({
+    return new EnginePace({
       known: knownMs.get(engine),
       laterMs: this.#laterMs(name, engine),
       goalMs: this.#beginMs + this.#goalMs,
@@ -99,7 +99,7 @@ export class CyclePace {
   }
 }
 
-interface WalkKnowledge {
+interface PaceInputs {
   readonly known: number | undefined;
   readonly laterMs: number;
   /** When the cycle is to be over, and when even where bodies wait. */
@@ -114,12 +114,12 @@ interface NeededShare {
   readonly byLast: number;
 }
 
-/** One walk over one engine. */
-export class WalkPace {
-  readonly #knowledge: WalkKnowledge;
+/** One scan over one engine. */
+export class EnginePace {
+  readonly #knowledge: PaceInputs;
   #workMs = 0;
 
-  constructor(knowledge: WalkKnowledge) {
+  constructor(knowledge: PaceInputs) {
     this.#knowledge = knowledge;
   }
 

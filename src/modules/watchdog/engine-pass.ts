@@ -1,4 +1,4 @@
-// A stage that walks over all engines' services at once, one question an engine at a time.
+// A stage that scans over all engines' services at once, one question an engine at a time.
 import { ownMember, setMember } from "../../core/collections/own-member.ts";
 import type { WatchdogCounts, WatchdogPass } from "../../core/protocol/engine-control.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
@@ -18,9 +18,9 @@ export interface EnginePassDependencies {
 export function enginePass(pass: WatchdogPass, every: number, dependencies: EnginePassDependencies): WatchdogStage {
   const { engines, pace, monotonicMs, sleep, take } = dependencies;
   pace.add(pass, every);
-  const walk = async (engine: number, cycle: Cycle, total: PassTotal): Promise<void> => {
-    const walked = pace.walk(pass, engine);
-    for (let turn = walked.first(monotonicMs()); ; ) {
+  const scan = async (engine: number, cycle: Cycle, total: PassTotal): Promise<void> => {
+    const enginePace = pace.paceOf(pass, engine);
+    for (let turn = enginePace.first(monotonicMs()); ; ) {
       const { workMs, sliceMs, yields } = turn;
       const askedMs = monotonicMs();
       const answer = await engines.watchdog(engine, { cycle: cycle.number, pass, nowMs: cycle.nowMs, workMs, sliceMs, yields });
@@ -30,12 +30,12 @@ export function enginePass(pass: WatchdogPass, every: number, dependencies: Engi
       const nowMs = monotonicMs();
       const tookMs = answer.tookMs + nowMs - startMs;
       if (answer.done) {
-        walked.end(tookMs);
-        total.workMs += walked.workMs;
+        enginePace.end(tookMs);
+        total.workMs += enginePace.workMs;
         return;
       }
       const { share, wasBusy, waits } = answer;
-      turn = walked.next({ tookMs, elapsedMs: nowMs - askedMs, share, wasBusy, waits }, nowMs);
+      turn = enginePace.next({ tookMs, elapsedMs: nowMs - askedMs, share, wasBusy, waits }, nowMs);
       if (turn.restMs > 0) await sleep(turn.restMs);
     }
   };
@@ -44,7 +44,7 @@ export function enginePass(pass: WatchdogPass, every: number, dependencies: Engi
     every,
     run: async (cycle) => {
       const total = new PassTotal();
-      await engines.withEach((engine) => walk(engine, cycle, total));
+      await engines.withEach((engine) => scan(engine, cycle, total));
       return { counts: total.counts(), workMs: total.workMs };
     },
   };

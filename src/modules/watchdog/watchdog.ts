@@ -1,5 +1,5 @@
 /**
- * The Watchdog: once an interval a cycle of passes in a fixed order. Most passes walk over the engines' services in slices; some look at what the coordinator
+ * The Watchdog: once an interval a cycle of passes in a fixed order. Most passes scan over the engines' services in slices; some look at what the coordinator
  * itself knows. A cycle never overlaps with the next: one that takes longer than its interval is followed at once by a single one, however many were missed.
  * It runs beside the steps of the coordinator, at a pace that leaves the stream its time (cycle-pace.ts).
  */

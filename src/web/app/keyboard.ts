@@ -48,12 +48,12 @@ function take(key: string, atMs: number): boolean {
   if (key === "g") jumpUntil = atMs + JUMP_MS;
   else if (key === "/") isPaletteOpen.value = true;
   else if (key === "?") isHelpOpen.value = true;
-  else if (key === "j" || key === "k") walk(key === "j" ? 1 : -1);
+  else if (key === "j" || key === "k") moveFocus(key === "j" ? 1 : -1);
   else return press(key);
   return true;
 }
 
-function walk(step: number): void {
+function moveFocus(step: number): void {
   const rows = [...document.querySelectorAll<HTMLElement>("main [data-row]")];
   const at = rows.findIndex((row) => row.contains(document.activeElement));
   const next = rows[at < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, at + step))];

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../../src/actors/coordinator/nouns/modules.ts";
 import { readBlocks } from "../../../src/adapters/log/log-reader.ts";
-import { walkStore } from "../../../src/adapters/storage/store-walk.ts";
+import { scanStore } from "../../../src/adapters/storage/store-scan.ts";
 import { ServerProcess } from "../../support/server-process.ts";
 import { differences } from "../holdings.ts";
 import { type Damage, damageFolder, damageText } from "./damage.ts";
@@ -98,7 +98,7 @@ function judgeEnd(ended: number | string, output: string): DamageOutcome {
 
 function judgeStore(file: string): void {
   if (!existsSync(file)) throw new Error(`${file} is not there after the stop`);
-  const { findings } = walkStore(file, { tables: [...CONTROL_TABLES, ...SERIES_TABLES] });
+  const { findings } = scanStore(file, { tables: [...CONTROL_TABLES, ...SERIES_TABLES] });
   if (findings.length > 0) throw new Error(`${file} after the stop: ${JSON.stringify(findings)}`);
 }
 

@@ -7,10 +7,10 @@ import { STATUS_BAD_PROTOBUF, STATUS_OK } from "../../../core/layout/kernel-stat
 import {
   BODY_PADDING_BYTES,
   DECOMPRESSED,
-  KEPT_WALK,
   OTLP_POINT,
   OTLP_POINT_END,
-  RETAINED_WALK_BYTES,
+  RETAINED_PARSE,
+  RETAINED_PARSE_BYTES,
   SERIES_INDEX,
 } from "../../../core/layout/memory-map.ts";
 import { type OtlpEncoding, type OtlpSignal, otlpOfBodyKind } from "../../../core/protocol/otlp-kind.ts";
@@ -40,12 +40,12 @@ import type { MetricDescriptions } from "../unit/metric-descriptions.ts";
 import type { MetricScopes } from "../unit/metric-scopes.ts";
 import type { StreamDefiner } from "../unit/stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
-import { MetricsWalk } from "./metrics-walk.ts";
+import { MetricsParser } from "./metrics-parser.ts";
 import { NumberPoints, POINT_ROWS_MAX, recordOfPoint } from "./number-points.ts";
 import { OtlpIntake } from "./otlp-intake.ts";
 import { OtlpOutcome } from "./otlp-outcome.ts";
 import { elementsMax, RequestCut, type RequestPiece, textOfPiece, tooManyElements } from "./request-pieces.ts";
-import { TracesWalk } from "./traces-walk.ts";
+import { TracesParser } from "./traces-parser.ts";
 
 type Item = MetricItem | SpanItem | LogItem;
 
@@ -87,18 +87,18 @@ export class OtlpDecoder implements BodyDecoder {
   readonly #dependencies: OtlpDecoderDependencies;
   readonly #consumer: OtlpIntake;
   readonly #points: NumberPoints;
-  readonly #walk: MetricsWalk;
+  readonly #metrics: MetricsParser;
   #items: Iterator<Item | undefined> = NO_ITEMS;
-  #walks = false;
+  #parsesMetrics = false;
   /** Whether number points of what is at hand are the walk's, or were. */
-  #isWalked = false;
-  readonly #tracesWalk: TracesWalk;
-  #walksTraces = false;
+  #isParsed = false;
+  readonly #traces: TracesParser;
+  #parsesTraces = false;
   /** The check of a long body in JSON, and then its pieces that are still to be decoded, the next one last. */
   #cut: Generator<undefined, readonly RequestPiece[] | BodyProblem> | undefined;
   #pieces: RequestPiece[] = [];
   /** Whether the kernel walks each piece: it has not walked the body as a whole. */
-  #walksPieces = false;
+  #parsesPieces = false;
   #outcome: OtlpOutcome | undefined;
 
   constructor(options: OtlpDecoderOptions, dependencies: OtlpDecoderDependencies) {
@@ -108,8 +108,8 @@ export class OtlpDecoder implements BodyDecoder {
     fillPowersOfFive(dependencies.memory.view);
     this.#consumer = new OtlpIntake(dependencies);
     this.#points = new NumberPoints(options, dependencies);
-    this.#walk = new MetricsWalk(this.#points, dependencies, this.#prefixes);
-    this.#tracesWalk = new TracesWalk(dependencies, this.#prefixes);
+    this.#metrics = new MetricsParser(this.#points, dependencies, this.#prefixes);
+    this.#traces = new TracesParser(dependencies, this.#prefixes);
   }
 
   /** Starts a body; undefined when the unit must be committed first, then resume(). */
@@ -118,8 +118,8 @@ export class OtlpDecoder implements BodyDecoder {
     this.#outcome = new OtlpOutcome(this.#dependencies, body, signal);
     this.#consumer.begin();
     this.#items = NO_ITEMS;
-    this.#walks = this.#isWalked = false;
-    this.#walksTraces = false;
+    this.#parsesMetrics = this.#isParsed = false;
+    this.#parsesTraces = false;
     this.#cut = undefined;
     this.#pieces = [];
     const problem = encoding === "json" ? this.#beginJson(body, unit, signal) : this.#beginProtobuf(body, unit, signal);
@@ -130,28 +130,28 @@ export class OtlpDecoder implements BodyDecoder {
   /** Notes where the body stands behind a unit, so that others may use the kernel; answers which places of its memory are to be as they are when it goes on. */
   keep(): readonly KeptPosition[] {
     const { kernel } = this.#dependencies;
-    if (this.#walks) {
+    if (this.#parsesMetrics) {
       const bytes = kernel.otlpMetricsKeep() - SERIES_INDEX;
       return [
         { pointer: SERIES_INDEX, bytes, isConstant: false },
-        { pointer: KEPT_WALK, bytes: RETAINED_WALK_BYTES, isConstant: false },
+        { pointer: RETAINED_PARSE, bytes: RETAINED_PARSE_BYTES, isConstant: false },
         { pointer: OTLP_POINT, bytes: OTLP_POINT_END, isConstant: false },
       ];
     }
-    if (!this.#walksTraces) return [];
+    if (!this.#parsesTraces) return [];
     kernel.otlpTracesKeep();
-    return [{ pointer: KEPT_WALK, bytes: RETAINED_WALK_BYTES, isConstant: false }];
+    return [{ pointer: RETAINED_PARSE, bytes: RETAINED_PARSE_BYTES, isConstant: false }];
   }
 
   /** They are again, and the body lies `moved` bytes further; then resume(). */
   goOn(moved: number): void {
     const { kernel } = this.#dependencies;
-    if (this.#walks) {
+    if (this.#parsesMetrics) {
       kernel.otlpMetricsGoOn(moved);
-      this.#walk.goOn();
-    } else if (this.#walksTraces) {
+      this.#metrics.goOn();
+    } else if (this.#parsesTraces) {
       kernel.otlpTracesGoOn(moved);
-      this.#tracesWalk.goOn();
+      this.#traces.goOn();
     }
   }
 
@@ -182,13 +182,13 @@ export class OtlpDecoder implements BodyDecoder {
 
   /** Takes what is left of the body, or of its piece, at hand; false when the unit must be committed first. */
   #takeAtHand(body: Body, unit: WorkUnit, outcome: OtlpOutcome): boolean {
-    if (this.#walks) {
-      if (!this.#walk.step(body, unit, outcome)) return false;
-      this.#walks = false;
+    if (this.#parsesMetrics) {
+      if (!this.#metrics.step(body, unit, outcome)) return false;
+      this.#parsesMetrics = false;
     }
-    if (this.#walksTraces) {
-      if (!this.#tracesWalk.step(body, unit, outcome, (item) => this.#take(item, body, unit, outcome))) return false;
-      this.#walksTraces = false;
+    if (this.#parsesTraces) {
+      if (!this.#traces.step(body, unit, outcome, (item) => this.#take(item, body, unit, outcome))) return false;
+      this.#parsesTraces = false;
     }
     for (;;) {
       if (!this.#hasRoom(unit)) return false;
@@ -214,7 +214,7 @@ export class OtlpDecoder implements BodyDecoder {
     }
     const text = textOfPiece(piece, this.#dependencies.memory);
     unit.worked(text.length);
-    if (this.#walksPieces && this.#walkPiece(text, body, unit)) return true;
+    if (this.#parsesPieces && this.#parsePiece(text, body, unit)) return true;
     const decoded = decodeJson(text);
     const problem = decoded.ok ? requestProblem(decoded.value, JSON_NAMES[signal]) : decoded.message;
     this.#items =
@@ -223,11 +223,11 @@ export class OtlpDecoder implements BodyDecoder {
   }
 
   /** Has the kernel walk a piece of metrics; false when there is something in it that is decoded here. */
-  #walkPiece(text: string, body: Body, unit: WorkUnit): boolean {
+  #parsePiece(text: string, body: Body, unit: WorkUnit): boolean {
     const { memory, kernel } = this.#dependencies;
     const bytes = memory.slice(DECOMPRESSED, text.length * 3).write(text);
     memory.bytes.fill(0, DECOMPRESSED + bytes, DECOMPRESSED + bytes + BODY_PADDING_BYTES);
-    return this.#beginWalk({ ...body, pointer: DECOMPRESSED, bytes }, unit, "json") >= 0 && kernel.otlpDistributions() === 0;
+    return this.#beginParse({ ...body, pointer: DECOMPRESSED, bytes }, unit, "json") >= 0 && kernel.otlpDistributions() === 0;
   }
 
   #hasRoom(unit: WorkUnit): boolean {
@@ -258,7 +258,7 @@ export class OtlpDecoder implements BodyDecoder {
   }
 
   /** Has the kernel check a body of metrics and begins the walk over its number points unless it is odd: the number of points, or why there is no walk. */
-  #beginWalk(body: Body, unit: WorkUnit, encoding: OtlpEncoding): number {
+  #beginParse(body: Body, unit: WorkUnit, encoding: OtlpEncoding): number {
     const { kernel } = this.#dependencies;
     const least = body.wallMs - TIMESTAMP_AGE_MS_MAX;
     const most = body.wallMs + TIMESTAMP_FUTURE_MS_MAX;
@@ -275,35 +275,35 @@ export class OtlpDecoder implements BodyDecoder {
       convert,
       WORK_ROWS_MAX,
     );
-    this.#walks = points >= 0;
-    this.#isWalked = this.#walks;
-    if (this.#walks) this.#walk.begin(points, encoding);
+    this.#parsesMetrics = points >= 0;
+    this.#isParsed = this.#parsesMetrics;
+    if (this.#parsesMetrics) this.#metrics.begin(points, encoding);
     return points;
   }
 
   #beginMetrics(body: Body, unit: WorkUnit): boolean {
-    if (this.#beginWalk(body, unit, "protobuf") === STATUS_BAD_PROTOBUF) return false;
-    if (!this.#walks || this.#dependencies.kernel.otlpDistributions() > 0)
-      this.#items = metricsOfProtobuf(this.#ownBytes(body), this.#walks, this.#prefixes);
+    if (this.#beginParse(body, unit, "protobuf") === STATUS_BAD_PROTOBUF) return false;
+    if (!this.#parsesMetrics || this.#dependencies.kernel.otlpDistributions() > 0)
+      this.#items = metricsOfProtobuf(this.#ownBytes(body), this.#parsesMetrics, this.#prefixes);
     return true;
   }
 
   /** The kernel checks the body; it walks it where nothing is excluded and the body is not odd. */
   #beginTraces(body: Body): boolean {
-    const status = this.#tracesWalk.begin(body);
+    const status = this.#traces.begin(body);
     if (status === STATUS_BAD_PROTOBUF) return false;
-    this.#walksTraces = status === STATUS_OK && this.#dependencies.exclusions.isEmpty;
-    if (!this.#walksTraces) this.#items = spansOfProtobuf(this.#ownBytes(body), this.#prefixes);
+    this.#parsesTraces = status === STATUS_OK && this.#dependencies.exclusions.isEmpty;
+    if (!this.#parsesTraces) this.#items = spansOfProtobuf(this.#ownBytes(body), this.#prefixes);
     return true;
   }
 
   #beginJson(body: Body, unit: WorkUnit, signal: OtlpSignal): BodyProblem | undefined {
     const { kernel } = this.#dependencies;
     const bad = (message: string) => ({ code: "invalid_json", message }) as const;
-    this.#walksPieces = signal === "metrics" && body.bytes > JSON_SCANNED_BYTES_MAX;
+    this.#parsesPieces = signal === "metrics" && body.bytes > JSON_SCANNED_BYTES_MAX;
     kernel.otlpElementsMax(elementsMax(body.bytes));
-    if (signal === "metrics" && !this.#walksPieces) {
-      if (this.#beginWalk(body, unit, "json") >= 0 && kernel.otlpDistributions() === 0) return undefined;
+    if (signal === "metrics" && !this.#parsesPieces) {
+      if (this.#beginParse(body, unit, "json") >= 0 && kernel.otlpDistributions() === 0) return undefined;
       if (kernel.otlpElementsLeft() === 0) return tooManyElements(body.bytes);
     }
     if (body.bytes > JSON_PARSED_BYTES_MAX) {
@@ -321,7 +321,7 @@ export class OtlpDecoder implements BodyDecoder {
   }
 
   #itemsOf(request: unknown, signal: OtlpSignal): Iterator<Item> {
-    if (signal === "metrics") return metricsOfJson(request, this.#isWalked, this.#prefixes);
+    if (signal === "metrics") return metricsOfJson(request, this.#isParsed, this.#prefixes);
     return signal === "traces" ? spansOfJson(request, this.#prefixes) : logsOfJson(request, this.#prefixes);
   }
 

@@ -3,7 +3,7 @@ import type { EngineReply, LogMarkQuery, StreamQuery } from "../../../core/proto
 import { partitionOf } from "../../../domain/placement/partition.ts";
 import type { StreamReturns } from "../cold/stream-returns.ts";
 import type { Outbox } from "../report/outbox.ts";
-import type { AnswerWalk, SeriesQueries } from "./series-queries.ts";
+import type { AnswerScan, SeriesQueries } from "./series-queries.ts";
 
 export type DelayedQuery = StreamQuery | LogMarkQuery;
 
@@ -24,7 +24,7 @@ export class DelayedQueries {
   readonly #waiting: Array<{ readonly query: DelayedQuery; readonly partition: number; readonly end: number }> = [];
 
   /** Answers on their way; each has a step in turn. */
-  readonly #walks: AnswerWalk[] = [];
+  readonly #scans: AnswerScan[] = [];
 
   constructor(dependencies: DelayedQueriesDependencies) {
     this.#dependencies = dependencies;
@@ -46,7 +46,7 @@ export class DelayedQueries {
 
   /** Answers one whose turn it is, or does a step of it. Streams on their way to the store are found there once the checkpoint that carries them is written. */
   #answerOne(isCarryingStreams: boolean): boolean {
-    if (this.#waiting.length + this.#walks.length === 0 || isCarryingStreams) return false;
+    if (this.#waiting.length + this.#scans.length === 0 || isCarryingStreams) return false;
     const { outbox, returns, queries, reply } = this.#dependencies;
     // First what left this engine for the store: whoever asks looks there for what the answer no longer holds. A full ring has them wait.
     outbox.flush();
@@ -54,14 +54,14 @@ export class DelayedQueries {
     const at = this.#waiting.findIndex(({ partition, end }) => returns.hasPassed(partition, end));
     const [found] = at < 0 ? [] : this.#waiting.splice(at, 1);
     if (found?.query.type === "log-mark") reply(found.query);
-    else return this.#step(found === undefined ? this.#walks.shift() : queries.answer(found.query));
+    else return this.#step(found === undefined ? this.#scans.shift() : queries.answer(found.query));
     return true;
   }
 
-  #step(walk: AnswerWalk | undefined): boolean {
-    const step = walk?.next();
+  #step(scan: AnswerScan | undefined): boolean {
+    const step = scan?.next();
     if (step?.done) this.#dependencies.reply(step.value);
-    else if (walk !== undefined) this.#walks.push(walk);
-    return walk !== undefined;
+    else if (scan !== undefined) this.#scans.push(scan);
+    return scan !== undefined;
   }
 }

@@ -40,7 +40,7 @@ interface Candidate {
 }
 
 /** An answer on its way: others of the engine have their turn at each step. */
-export type AnswerWalk = Generator<void, EngineAnswer>;
+export type AnswerScan = Generator<void, EngineAnswer>;
 
 type Names = Pick<SeriesQuery, "metricName" | "environment" | "part">;
 
@@ -70,7 +70,7 @@ export class SeriesQueries {
     this.#values = new StreamValues(shard, kernel, tenantIndex);
   }
 
-  *answer(query: StreamQuery): AnswerWalk {
+  *answer(query: StreamQuery): AnswerScan {
     if (query.type === "stream-values") return yield* this.#values.answer(query);
     if (query.type === "stream-changes") return yield* this.#pages.changes(query);
     if (query.type !== "pending-chunks") yield* this.#enterAll();
@@ -94,7 +94,7 @@ export class SeriesQueries {
     }
   }
 
-  *#list(query: SeriesQuery): AnswerWalk {
+  *#list(query: SeriesQuery): AnswerScan {
     const isWhole = query.metricName === null && query.environment === null && query.part === undefined;
     const page = new LeastItems<Candidate>(query.limit, (a, b) => compareSeriesKeys(a.key, b.key));
     const services = yield* this.#servicesOf(query, isWhole);
@@ -221,7 +221,7 @@ export class SeriesQueries {
     };
   }
 
-  *#data(query: SeriesDataQuery): AnswerWalk {
+  *#data(query: SeriesDataQuery): AnswerScan {
     const candidates = yield* this.#candidates(this.#slotsOf(query.tenant, query.serviceId), query);
     const matching = candidates.filter(({ key }) => query.attributes === null || key[3] === query.attributes);
     const found = matching[0];
@@ -260,7 +260,7 @@ export class SeriesQueries {
   }
 }
 
-/** Walks over the services; yields where others may have their turn. */
+/** Scans over the services; yields where others may have their turn. */
 function* listServices(services: ServiceIndex, { records }: ShardKernel, tenant: string): Generator<void, ListedService[]> {
   const rows: ListedService[] = [];
   let looked = 0;

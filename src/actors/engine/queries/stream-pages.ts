@@ -1,4 +1,4 @@
-// What a tenant's streams are called, for query workers that index them: all of them page by page, and which came and went since. A walk goes service by service, and within a service
+// What a tenant's streams are called, for query workers that index them: all of them page by page, and which came and went since. A scan goes service by service, and within a service
 // in the order of the streams' hashes, so that a page can go on where the last ended whatever came or left meanwhile.
 import type { StreamChangesAnswer, StreamChangesQuery, StreamPageAnswer, StreamPageQuery } from "../../../core/protocol/paged-streams.ts";
 import { idText } from "../../../domain/codec/chunk-block.ts";

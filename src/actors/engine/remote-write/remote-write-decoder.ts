@@ -35,9 +35,9 @@ import {
 import {
   BODY_PADDING_BYTES,
   DECOMPRESSED,
-  KEPT_WALK,
   REJECTS,
-  RETAINED_WALK_BYTES,
+  RETAINED_PARSE,
+  RETAINED_PARSE_BYTES,
   SERIES_INDEX,
   SMALL_DECOMPRESSED,
   SYMBOL_ENTRY_BYTES,
@@ -218,7 +218,7 @@ export class RemoteWriteDecoder implements BodyDecoder {
     // The kernel knows the usual names of replicas only, and no types but those by name: with others it defines no series.
     if (this.#byName.size > 0) definer.leaveSeries();
     else if (replicaLabels === REPLICA_LABELS) definer.beginSeries(body.tenant, tenantName(body.tenant));
-    const progress = this.#walk(body, unit);
+    const progress = this.#parse(body, unit);
     definer.endSeries();
     return progress;
   }
@@ -230,7 +230,10 @@ export class RemoteWriteDecoder implements BodyDecoder {
     const places: KeptPosition[] = isLarge(body) ? [] : [decompressed];
     if (!this.#isBegun) return places;
     const bytes = kernel.remoteWriteKeep() - SERIES_INDEX;
-    places.push({ pointer: SERIES_INDEX, bytes, isConstant: false }, { pointer: KEPT_WALK, bytes: RETAINED_WALK_BYTES, isConstant: false });
+    places.push(
+      { pointer: SERIES_INDEX, bytes, isConstant: false },
+      { pointer: RETAINED_PARSE, bytes: RETAINED_PARSE_BYTES, isConstant: false },
+    );
     if (this.#isVersion2) places.push({ pointer: SYMBOL_INDEX, bytes: kernel.symbolCount() * SYMBOL_ENTRY_BYTES, isConstant: true });
     return places;
   }
@@ -240,7 +243,7 @@ export class RemoteWriteDecoder implements BodyDecoder {
     if (this.#isBegun) this.#dependencies.kernel.remoteWriteGoOn();
   }
 
-  #walk(body: Body, unit: WorkUnit): Progress {
+  #parse(body: Body, unit: WorkUnit): Progress {
     const { kernel, definer } = this.#dependencies;
     for (;;) {
       const step = kernel.remoteWriteStep();

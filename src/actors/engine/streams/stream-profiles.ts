@@ -28,13 +28,13 @@ export interface StreamProfilesDependencies {
 }
 
 /** Streams that a change of settings is still to reach: of the service at hand those before `end`, and then those of others. */
-interface Walk {
+interface PendingStreams {
   readonly lists: Iterator<readonly number[]>;
   readonly slots: readonly number[];
   readonly end: number;
 }
 
-const NO_WALK: Walk = { lists: [][Symbol.iterator](), slots: [], end: 0 };
+const NO_STREAMS: PendingStreams = { lists: [][Symbol.iterator](), slots: [], end: 0 };
 
 /** Settings and profiles of one engine. */
 export class StreamProfiles {
@@ -47,7 +47,7 @@ export class StreamProfiles {
   readonly #calendars = new Map<string, KnownDays>();
   /** Changes that came while the one before was on its walk: tables that it may still lead to are not overwritten. */
   readonly #waiting: SettingsUpdate[] = [];
-  #walk = NO_WALK;
+  #scan = NO_STREAMS;
   #isWalking = false;
 
   constructor(initial: WatchdogSettings, dependencies: StreamProfilesDependencies) {
@@ -124,17 +124,17 @@ export class StreamProfiles {
    * end of the list on, because those behind a stream that leaves memory move up.
    */
   #advance(most: number): number {
-    const { slots, lists } = this.#walk;
-    const end = Math.min(this.#walk.end, slots.length);
+    const { slots, lists } = this.#scan;
+    const end = Math.min(this.#scan.end, slots.length);
     if (end > 0) {
       const start = Math.max(0, end - most);
       this.#assignAll(slots.slice(start, end));
-      this.#walk = { lists, slots, end: start };
+      this.#scan = { lists, slots, end: start };
       return end - start;
     }
     const step = lists.next();
     this.#isWalking = !step.done;
-    this.#walk = step.done ? NO_WALK : { lists, slots: step.value, end: step.value.length };
+    this.#scan = step.done ? NO_STREAMS : { lists, slots: step.value, end: step.value.length };
     return step.done ? most : 1;
   }
 
@@ -169,7 +169,7 @@ export class StreamProfiles {
       if (this.#table.hasTenant(place.tenant)) this.#tenants.add(tenant);
       else this.#tenants.delete(tenant);
     }
-    this.#walk = { lists: this.#lists(places), slots: [], end: 0 };
+    this.#scan = { lists: this.#lists(places), slots: [], end: 0 };
     this.#isWalking = true;
   }
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { KeyValueStore } from "../../../../src/adapters/storage/key-value-store.ts";
 import { openLmdbStore } from "../../../../src/adapters/storage/lmdb-store.ts";
 import { openCompacted } from "../../../../src/adapters/storage/store-compaction.ts";
-import { walkStore } from "../../../../src/adapters/storage/store-walk.ts";
+import { scanStore } from "../../../../src/adapters/storage/store-scan.ts";
 import type { Log } from "../../../../src/core/telemetry/log-event.ts";
 
 const TABLES = ["large", "small", "empty"];
@@ -56,7 +56,7 @@ describe("a store that a start opens", () => {
     await store.close();
     expect(statSync(file()).size).toBeLessThan(before / 2);
     expect(existsSync(join(folder, "compacted"))).toBe(false);
-    expect(walkStore(file(), { tables: TABLES }).findings).toEqual([]);
+    expect(scanStore(file(), { tables: TABLES }).findings).toEqual([]);
     const again = await openCompacted({ path: folder, tables: TABLES }, log);
     expect([...again.get("empty", keyOf(1))!]).toEqual([1]);
     await again.close();

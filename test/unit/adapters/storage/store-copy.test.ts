@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { LmdbFile } from "../../../../src/adapters/storage/lmdb-file.ts";
 import { openLmdbStore } from "../../../../src/adapters/storage/lmdb-store.ts";
 import { holdStore } from "../../../../src/adapters/storage/store-copy.ts";
-import { walkStore } from "../../../../src/adapters/storage/store-walk.ts";
+import { scanStore } from "../../../../src/adapters/storage/store-scan.ts";
 
 const TABLES = ["t"];
 const ROUNDS = 60;
@@ -42,14 +42,14 @@ describe("the copy of a store", () => {
 
     const values = new Set<number>();
     const file = join(folder, "copy", "data.mdb");
-    const walk = walkStore(file, {
+    const scan = scanStore(file, {
       tables: TABLES,
       isThorough: true,
       takeRow: (table, _key, value) => void (table === "t" && values.add(value[0] as number)),
     });
-    expect(walk.findings).toEqual([]);
+    expect(scan.findings).toEqual([]);
     expect([...values]).toEqual([2]);
-    expect(walk.tables.get("t")).toMatchObject({ rows: ROWS, damaged: 0 });
+    expect(scan.tables.get("t")).toMatchObject({ rows: ROWS, damaged: 0 });
     expect(copied).toBeGreaterThan(ROWS * 4_000);
     const copy = new LmdbFile(file);
     expect(copy.snapshot().isFlushed).toBe(true);

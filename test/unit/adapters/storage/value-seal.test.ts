@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { open } from "lmdb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openLmdbStore } from "../../../../src/adapters/storage/lmdb-store.ts";
-import { walkStore } from "../../../../src/adapters/storage/store-walk.ts";
+import { scanStore } from "../../../../src/adapters/storage/store-scan.ts";
 import { TableSeal } from "../../../../src/adapters/storage/value-seal.ts";
 
 const BINARY = { keyEncoding: "binary", encoding: "binary" } as const;
@@ -57,6 +57,6 @@ describe("a store of an earlier version", () => {
     expect(store.isSealed).toBe(true);
     await store.commit([{ table: "a", key: key(1), value: Uint8Array.of(1) }]);
     await store.close();
-    expect(walkStore(join(path, "data.mdb"), { tables: ["a"] })).toMatchObject({ isSealed: true, findings: [] });
+    expect(scanStore(join(path, "data.mdb"), { tables: ["a"] })).toMatchObject({ isSealed: true, findings: [] });
   });
 });

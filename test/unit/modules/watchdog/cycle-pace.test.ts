@@ -14,9 +14,9 @@ import { CyclePace } from "../../../../src/modules/watchdog/cycle-pace.ts";
 const MINUTE_MS = 60_000;
 
 interface Load {
-  /** Work of a whole walk by pass, ms. */
+  /** Work of a whole scan by pass, ms. */
   readonly passes: Readonly<Record<string, number>>;
-  /** Ms that bodies take of the engine beside each ms of walk. */
+  /** Ms that bodies take of the engine beside each ms of scan. */
   readonly bodies: number;
   /** There are always bodies that wait: where they come first, a question is a slice when its answer is due. */
   readonly bodiesWait?: boolean;
@@ -40,9 +40,9 @@ function cycle(pace: CyclePace, number: number, { passes, bodies, bodiesWait = f
   const yields: boolean[] = [];
   pace.begin(number, clock.ms);
   for (const [name, wholeMs] of Object.entries(passes)) {
-    const walk = pace.walk(name, 0);
+    const scan = pace.paceOf(name, 0);
     let doneMs = 0;
-    for (let turn = walk.first(clock.ms); ; ) {
+    for (let turn = scan.first(clock.ms); ; ) {
       slices.push(turn.sliceMs);
       questions.push(turn.workMs);
       yields.push(turn.yields);
@@ -52,10 +52,10 @@ function cycle(pace: CyclePace, number: number, { passes, bodies, bodiesWait = f
       clock.ms += elapsedMs;
       doneMs += tookMs;
       if (doneMs >= wholeMs) {
-        walk.end(tookMs);
+        scan.end(tookMs);
         break;
       }
-      turn = walk.next({ tookMs, elapsedMs, share: doneMs / wholeMs, wasBusy: bodies > 0, waits: false }, clock.ms);
+      turn = scan.next({ tookMs, elapsedMs, share: doneMs / wholeMs, wasBusy: bodies > 0, waits: false }, clock.ms);
       restMs += turn.restMs;
       clock.ms += turn.restMs;
     }
@@ -90,7 +90,7 @@ describe("the pace of a cycle", () => {
     expect(durationMs).toBeGreaterThan(500);
   });
 
-  it("learns from its share of the walk that a pass takes longer than the one before", () => {
+  it("learns from its share of the scan that a pass takes longer than the one before", () => {
     const pace = paceOf(MINUTE_MS, "pairs");
     cycle(pace, 1, { passes: { pairs: 20 }, bodies: 1 });
     const { durationMs } = cycle(pace, 2, { passes: { pairs: 1_200 }, bodies: 1 });
@@ -145,11 +145,11 @@ describe("the pace of a cycle", () => {
   it("leaves an engine alone for a while that could do nothing yet", () => {
     const pace = paceOf(MINUTE_MS, "pairs");
     pace.begin(1, 0);
-    const walk = pace.walk("pairs", 0);
-    expect(walk.first(0).restMs).toBe(0);
+    const scan = pace.paceOf("pairs", 0);
+    expect(scan.first(0).restMs).toBe(0);
     const nothing = { tookMs: 0, elapsedMs: 1, share: 0, wasBusy: false, waits: true };
-    expect(walk.next(nothing, 1).restMs).toBe(WATCHDOG_REST_MS_MAX);
-    expect(walk.next({ ...nothing, tookMs: 2, share: 0.5, waits: false }, 3).restMs).toBe(0);
+    expect(scan.next(nothing, 1).restMs).toBe(WATCHDOG_REST_MS_MAX);
+    expect(scan.next({ ...nothing, tookMs: 2, share: 0.5, waits: false }, 3).restMs).toBe(0);
   });
 
   it("keeps room for the passes behind, but for those that are not made in this cycle", () => {

@@ -1,4 +1,4 @@
-// An engine's part of the Watchdog's cycle: for each pass a walk over its services. What a pass finds leaves through the outbox as verdict frames; what it
+// An engine's part of the Watchdog's cycle: for each pass a scan over its services. What a pass finds leaves through the outbox as verdict frames; what it
 // has looked at is counted.
 import { WATCHDOG_ANSWER_MS, WATCHDOG_BUSY_MS } from "../../../../core/config/pace-limits.ts";
 import type { CoverageAnswer, CoverageQuery } from "../../../../core/protocol/coverage.ts";
@@ -12,9 +12,9 @@ import type {
   WatchdogQuery,
 } from "../../../../core/protocol/engine-control.ts";
 import { NOT_VISITED } from "../../../../domain/detection/coverage.ts";
-import { CoverageWalk, type CoverageWalkDependencies } from "./coverage-walk.ts";
+import { CoverageScan, type CoverageScanDependencies } from "./coverage-scan.ts";
 import { noHistory } from "./service-history.ts";
-import { type ServiceVisitor, ServiceWalk, type ServiceWalkDependencies } from "./service-walk.ts";
+import { ServiceScan, type ServiceScanDependencies, type ServiceVisitor } from "./service-scan.ts";
 
 /** A detector of the Watchdog: visits services, counts, and may tell something with each answer. */
 export interface WatchdogDetector extends ServiceVisitor {
@@ -39,10 +39,10 @@ export interface WatchdogDetector extends ServiceVisitor {
 export const NO_COUNTS: WatchdogCounts = { evaluated: 0, learning: 0, skipped: {} };
 
 export interface EngineWatchdogDependencies
-  extends ServiceWalkDependencies,
-    Pick<CoverageWalkDependencies, "records" | "samplesMin" | "nameOf"> {}
+  extends ServiceScanDependencies,
+    Pick<CoverageScanDependencies, "records" | "samplesMin" | "nameOf"> {}
 
-interface AskedWalk {
+interface AskedScan {
   readonly query: WatchdogQuery;
   readonly askedMs: number;
   tookMs: number;
@@ -51,21 +51,21 @@ interface AskedWalk {
 /** The detectors of an engine by pass; a pass without one is at its end at once. */
 export class EngineWatchdog {
   readonly #monotonicMs: () => number;
-  readonly #passes = new Map<WatchdogPass, { readonly detector: WatchdogDetector; readonly walk: ServiceWalk }>();
-  readonly #coverage: CoverageWalk;
-  #asked: AskedWalk | undefined;
+  readonly #passes = new Map<WatchdogPass, { readonly detector: WatchdogDetector; readonly scan: ServiceScan }>();
+  readonly #coverage: CoverageScan;
+  #asked: AskedScan | undefined;
   /** When there was a body last. */
   #busyMs = Number.NEGATIVE_INFINITY;
 
   constructor(detectors: Partial<Record<WatchdogPass, WatchdogDetector>>, dependencies: EngineWatchdogDependencies) {
     this.#monotonicMs = dependencies.monotonicMs;
-    this.#coverage = new CoverageWalk({
+    this.#coverage = new CoverageScan({
       ...dependencies,
       streamState: (pass, slot) => detectors[pass]?.streamState?.(slot) ?? NOT_VISITED,
       serviceStates: (key, environment) => detectors.services?.serviceStates?.(key, environment) ?? [NOT_VISITED],
     });
     for (const [pass, detector] of Object.entries(detectors)) {
-      this.#passes.set(pass as WatchdogPass, { detector, walk: new ServiceWalk(detector, dependencies) });
+      this.#passes.set(pass as WatchdogPass, { detector, scan: new ServiceScan(detector, dependencies) });
     }
   }
 
@@ -79,7 +79,7 @@ export class EngineWatchdog {
     return this.#passes.get("services")?.detector.history?.(query) ?? noHistory(query.id);
   }
 
-  /** Does the slice of a walk over what the detectors look at. */
+  /** Does the slice of a scan over what the detectors look at. */
   coverage(query: CoverageQuery): CoverageAnswer {
     return this.#coverage.answer(query);
   }
@@ -114,7 +114,7 @@ export class EngineWatchdog {
     const startMs = this.#monotonicMs();
     const at = this.#passes.get(pass);
     const isReady = at?.detector.isReady ?? true;
-    const done = isReady && (at?.walk.slice(cycle, nowMs, sliceMs) ?? true);
+    const done = isReady && (at?.scan.slice(cycle, nowMs, sliceMs) ?? true);
     const endMs = this.#monotonicMs();
     asked.tookMs += endMs - startMs;
     if (isReady && !done && asked.tookMs < workMs && endMs - asked.askedMs < WATCHDOG_ANSWER_MS) return undefined;
@@ -123,7 +123,7 @@ export class EngineWatchdog {
     const found = at?.detector.takeFound();
     const { tookMs } = asked;
     const wasBusy = endMs - this.#busyMs < WATCHDOG_BUSY_MS;
-    const share = isReady ? (at?.walk.share ?? 1) : 0;
+    const share = isReady ? (at?.scan.share ?? 1) : 0;
     return { type: "watchdog", id, counts, found, done, share, wasBusy, waits: !isReady, tookMs };
   }
 }

@@ -3,7 +3,7 @@
 // to act (kernel-status.ts) and goes on from the same place.
 // Sketch for a point of four attributes: 15 ns its fields, 15 ns hash, 5 ns table, 3 ns row.
 import {
-  KEPT_WALK, OTLP_POINT, OTLP_POINT_BYTES, OTLP_POINT_COUNTER, OTLP_POINT_NAME, OTLP_POINT_NAME_BYTES, OTLP_POINT_RESOURCE, OTLP_POINT_RESOURCE_BYTES,
+  RETAINED_PARSE, OTLP_POINT, OTLP_POINT_BYTES, OTLP_POINT_COUNTER, OTLP_POINT_NAME, OTLP_POINT_NAME_BYTES, OTLP_POINT_RESOURCE, OTLP_POINT_RESOURCE_BYTES,
   OTLP_POINT_SCOPE, OTLP_POINT_SCOPE_BYTES, OTLP_POINT_UNIT, SCRATCH, SCRATCH_BYTES, SERIES_INDEX,
 } from "../../../../core/layout/memory-map";
 import { ROW_BYTES, START_MARKER_HIGH } from "../../../../core/layout/row-frame";
@@ -91,7 +91,7 @@ export function otlpMetricsBegin(
 
 /** Notes where the walk stands, which waits for nobody, so that other bodies may be walked before it goes on; answers where the index ends, which is the caller's to keep, as are body and OTLP_POINT. */
 export function otlpMetricsKeep(): usize {
-  const at = <usize>KEPT_WALK;
+  const at = <usize>RETAINED_PARSE;
   const flags: u32 = (isJson ? 1 : 0) | (converts ? 2 : 0) | (isCounter ? 4 : 0);
   store<i64>(at, baseMs, 0);
   store<i64>(at, minMs, 8);
@@ -117,7 +117,7 @@ export function otlpMetricsKeep(): usize {
 
 /** Goes on from there: what was noted and kept lies where it lay, but for the body, which lies `moved` bytes further. */
 export function otlpMetricsGoOn(moved: isize): void {
-  const at = <usize>KEPT_WALK;
+  const at = <usize>RETAINED_PARSE;
   const flags = load<u32>(at, 64);
   isJson = (flags & 1) != 0;
   converts = (flags & 2) != 0;

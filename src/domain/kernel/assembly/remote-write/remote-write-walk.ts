@@ -3,7 +3,7 @@
 // Tags and lengths are trusted here. The walk stops where TypeScript has to act (kernel-status.ts) and goes on from the same place.
 // Sketch for a series with one sample: 5 ns table (20 at a million streams), 10 ns sample.
 import { REJECT_IN_FUTURE, REJECT_TOO_OLD } from "../../../../core/layout/kernel-event";
-import { KEPT_WALK, REPLICA_DECISIONS, SERIES_INDEX } from "../../../../core/layout/memory-map";
+import { RETAINED_PARSE, REPLICA_DECISIONS, SERIES_INDEX } from "../../../../core/layout/memory-map";
 import { ROW_BYTES, START_MARKER_HIGH } from "../../../../core/layout/row-frame";
 import {
   STATUS_ALLOWANCE_SPENT, STATUS_ASK_OWNER, STATUS_ASK_REPLICA, STATUS_BAD_LABELS, STATUS_DEFINITIONS_FULL, STATUS_DONE, STATUS_METADATA, STATUS_OK,
@@ -114,7 +114,7 @@ export function remoteWritePassedOver(): u32 {
  * caller's to keep. Only where a step has stopped with STATUS_ROWS_FULL, _REJECTS_FULL or _DEFINITIONS_FULL, or the series it stopped at has been settled.
  */
 export function remoteWriteKeep(): usize {
-  const at = <usize>KEPT_WALK;
+  const at = <usize>RETAINED_PARSE;
   const flags: u32 = (isVersion2 ? 1 : 0) | (inSeries ? 2 : 0) | (usual ? 4 : 0) | (isEntered ? 8 : 0);
   store<i64>(at, baseMs, 0);
   store<i64>(at, minMs, 8);
@@ -145,7 +145,7 @@ export function remoteWriteKeep(): usize {
 
 /** Goes on from there: what was noted and kept lies where it lay. */
 export function remoteWriteGoOn(): void {
-  const at = <usize>KEPT_WALK;
+  const at = <usize>RETAINED_PARSE;
   const flags = load<u32>(at, 64);
   isVersion2 = (flags & 1) != 0;
   inSeries = (flags & 2) != 0;

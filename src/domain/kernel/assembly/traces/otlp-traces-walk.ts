@@ -2,7 +2,7 @@
 // of texts (span-texts.ts). A span that has anything out of the ordinary is odd: its row says where it lies, and TypeScript decodes and judges it, so what the walk reads
 // itself is good. Sketch for a span of four known attributes: 150 ns.
 import {
-  KEPT_WALK, SPAN_ATTRIBUTES, SPAN_ATTRIBUTES_BYTES, SPAN_ROWS, SPAN_ROWS_MAX,
+  RETAINED_PARSE, SPAN_ATTRIBUTES, SPAN_ATTRIBUTES_BYTES, SPAN_ROWS, SPAN_ROWS_MAX,
 } from "../../../../core/layout/memory-map";
 import {
   NO_SPAN_TEXT, SPAN_ROW_ATTRIBUTES, SPAN_ROW_ATTRIBUTES_FROM, SPAN_ROW_BYTES, SPAN_ROW_CHILD, SPAN_ROW_END_MICROSECONDS, SPAN_ROW_END_MS, SPAN_ROW_ERROR,
@@ -74,7 +74,7 @@ export function otlpTracesBegin(pointer: usize, bytes: u32, tenantSeed: u32, min
 
 /** Notes where the step before the one at hand ended, so that other bodies may be walked before that is done once more and the walk goes on. The body is the caller's to keep. */
 export function otlpTracesKeep(): void {
-  const at = <usize>KEPT_WALK;
+  const at = <usize>RETAINED_PARSE;
   store<f64>(at, minMs, 0);
   store<f64>(at, maxMs, 8);
   store<u32>(at, seed, 16);
@@ -90,7 +90,7 @@ export function otlpTracesKeep(): void {
 
 /** Goes on from there: what was noted and kept lies where it lay, but for the body, which lies `moved` bytes further. The step is to be done again. */
 export function otlpTracesGoOn(moved: isize): void {
-  const at = <usize>KEPT_WALK;
+  const at = <usize>RETAINED_PARSE;
   minMs = load<f64>(at, 0);
   maxMs = load<f64>(at, 8);
   seed = load<u32>(at, 16);

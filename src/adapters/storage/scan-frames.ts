@@ -1,8 +1,8 @@
-// What the process that walks a store writes: {bytes behind this u32, table's index u8, key bytes u16, key, value} for a row; with index 255 and no key the report, as JSON, last.
-import type { StoreFinding, TableCount } from "./store-walk.ts";
+// What the process that scans a store writes: {bytes behind this u32, table's index u8, key bytes u16, key, value} for a row; with index 255 and no key the report, as JSON, last.
+import type { StoreFinding, TableCount } from "./store-scan.ts";
 
-/** Order of a walk: what is walked, and how. */
-export interface WalkOrder {
+/** Order of a scan: what is scanned, and how. */
+export interface ScanOrder {
   readonly file: string;
   readonly tables: readonly string[];
   /** Behind damage too. */
@@ -12,15 +12,15 @@ export interface WalkOrder {
   readonly isLive: boolean;
 }
 
-/** Findings of a walk; tables with their counts. */
-export interface WalkReport {
+/** Findings of a scan; tables with their counts. */
+export interface ScanReport {
   readonly findings: readonly StoreFinding[];
   readonly findingCount: number;
   readonly tables: ReadonlyArray<readonly [name: string, count: TableCount]>;
 }
 
 /** A row that is whole. */
-export interface WalkedRow {
+export interface ScannedRow {
   readonly table: string;
   readonly key: Uint8Array;
   readonly value: Uint8Array;
@@ -49,7 +49,7 @@ export class FrameWriter {
     if (this.#bytes >= GATHERED_BYTES) this.#flush();
   }
 
-  report(report: WalkReport): void {
+  report(report: ScanReport): void {
     this.#frame(REPORT, new Uint8Array(0), Buffer.from(JSON.stringify(report)));
     this.#flush();
   }
@@ -76,8 +76,8 @@ export class FrameWriter {
 export async function* readFrames(
   tables: readonly string[],
   chunks: AsyncIterable<Buffer>,
-): AsyncGenerator<WalkedRow, WalkReport | undefined> {
-  let report: WalkReport | undefined;
+): AsyncGenerator<ScannedRow, ScanReport | undefined> {
+  let report: ScanReport | undefined;
   let waiting: Buffer[] = [];
   let waitingBytes = 0;
   let needed = 4;
@@ -90,7 +90,7 @@ export async function* readFrames(
       const index = bytes[4] as number;
       const keyEnd = HEAD_BYTES + bytes.readUInt16LE(5);
       const value = Uint8Array.from(bytes.subarray(keyEnd, needed));
-      if (index === REPORT) report = JSON.parse(Buffer.from(value).toString()) as WalkReport;
+      if (index === REPORT) report = JSON.parse(Buffer.from(value).toString()) as ScanReport;
       else yield { table: tables[index] as string, key: Uint8Array.from(bytes.subarray(HEAD_BYTES, keyEnd)), value };
       bytes = bytes.subarray(needed);
     }

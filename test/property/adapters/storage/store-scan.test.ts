@@ -1,4 +1,4 @@
-// What a walk over a store finds in order LMDB reads as it was written, and writes on; whatever bit is wrong.
+// What a scan over a store finds in order LMDB reads as it was written, and writes on; whatever bit is wrong.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { StoreOperation } from "../../../../src/adapters/storage/key-value-store.ts";
 import { openLmdbStore, type SealedStore } from "../../../../src/adapters/storage/lmdb-store.ts";
-import { walkStore } from "../../../../src/adapters/storage/store-walk.ts";
+import { scanStore } from "../../../../src/adapters/storage/store-scan.ts";
 import { generator } from "../../../support/generator.ts";
 import { STORE_TABLES, storeContents } from "../../../support/store-contents.ts";
 import { extent } from "../../../support/test-extent.ts";
@@ -20,7 +20,7 @@ let folder: string;
 let original: string;
 
 const open = (path: string) => openLmdbStore({ path, tables: STORE_TABLES });
-const walk = (path: string) => walkStore(join(path, "data.mdb"), { tables: STORE_TABLES });
+const scan = (path: string) => scanStore(join(path, "data.mdb"), { tables: STORE_TABLES });
 const keyOf = (n: number) => Uint8Array.of(n >> 8, n & 255, 7, 7, 7, 7);
 
 /** Rows of both sizes, put over one another and deleted in part, so that the file has free pages, pages of branches and large values. */
@@ -54,7 +54,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-describe("a walk over a store", () => {
+describe("a scan over a store", () => {
   it("finds nothing in one that is whole, after a kill between two commits too", async () => {
     const store = open(original);
     await fill(store);
@@ -63,7 +63,7 @@ describe("a walk over a store", () => {
     copyFileSync(join(original, "data.mdb"), join(copy, "data.mdb"));
     await store.close();
     for (const path of [original, copy]) {
-      const { findings, isSealed, tables } = walk(path);
+      const { findings, isSealed, tables } = scan(path);
       expect(findings).toEqual([]);
       expect(isSealed).toBe(true);
       expect(tables.get("small")).toEqual({ rows: ROWS, damaged: 0 });
@@ -75,7 +75,7 @@ describe("a walk over a store", () => {
     const put = (bytes: number): StoreOperation => ({ table: "large", key: keyOf(1), value: new Uint8Array(bytes).fill(7) });
     await store.commit([put(9000), put(60)]);
     await store.close();
-    expect(walk(original).findings).toEqual([]);
+    expect(scan(original).findings).toEqual([]);
   });
 
   it("finds each wrong bit, zeroed page and cut, or the store reads and writes as if there were none", async () => {
@@ -101,14 +101,14 @@ describe("a walk over a store", () => {
       else if (kind < 8) damaged[at] = (damaged[at] as number) ^ (1 << below(8));
       writeFileSync(file, damaged);
       if (kind === 9) truncateSync(file, at);
-      if (walk(path).findingCount === 0) harmless.push(path);
+      if (scan(path).findingCount === 0) harmless.push(path);
       else {
         found++;
         rmSync(path, { recursive: true });
       }
     }
     expect(use(contentsFile, harmless)).toEqual({ status: 0, signal: null, stderr: "" });
-    for (const path of harmless) expect(walk(path).findings, path).toEqual([]);
+    for (const path of harmless) expect(scan(path).findings, path).toEqual([]);
     expect(found).toBeGreaterThan(DAMAGES / 4);
     expect(found).toBeLessThan(DAMAGES);
   });

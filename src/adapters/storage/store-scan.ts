@@ -32,8 +32,8 @@ export interface TableCount {
   damaged: number;
 }
 
-/** Findings of a walk. */
-export interface StoreWalk {
+/** Findings of a scan. */
+export interface StoreScan {
   readonly bytes: number;
   readonly tables: ReadonlyMap<string, TableCount>;
   /** Whether all values must have a seal: the store says so. */
@@ -46,7 +46,7 @@ export interface StoreWalk {
 /** Where rows that are whole go; both are valid during the call only. */
 export type RowTaker = (table: string, key: Uint8Array, value: Uint8Array) => void;
 
-export interface StoreWalkOptions {
+export interface StoreScanOptions {
   /** Every table that there may be; the store's own is always among them. */
   readonly tables: readonly string[];
   readonly takeRow?: RowTaker;
@@ -64,11 +64,11 @@ const DEPTH_MAX = 32;
 const MAIN = "the table of tables";
 const FREE = "the list of free pages";
 
-/** Walks one file. Throws the system's error where it cannot be opened or read. */
-export function walkStore(path: string, options: StoreWalkOptions): StoreWalk {
+/** Scans one file. Throws the system's error where it cannot be opened or read. */
+export function scanStore(path: string, options: StoreScanOptions): StoreScan {
   const file = new LmdbFile(path);
   try {
-    return new Walker(file, options).walk();
+    return new Walker(file, options).scan();
   } finally {
     file.close();
   }
@@ -89,7 +89,7 @@ interface TreeCount {
   entries: number;
 }
 
-/** Tree that is being walked. */
+/** Tree that is being scanned. */
 interface Tree {
   readonly name: string;
   readonly record: PageTree;
@@ -106,7 +106,7 @@ interface KeyBounds {
 
 class Walker {
   readonly #file: LmdbFile;
-  readonly #options: StoreWalkOptions;
+  readonly #options: StoreScanOptions;
   readonly #pages: Buffer[] = [];
   readonly #findings: StoreFinding[] = [];
   readonly #tables = new Map<string, TableCount>();
@@ -117,18 +117,18 @@ class Walker {
   #used!: Uint8Array;
   #large = Buffer.alloc(0);
 
-  constructor(file: LmdbFile, options: StoreWalkOptions) {
+  constructor(file: LmdbFile, options: StoreScanOptions) {
     this.#file = file;
     this.#options = options;
   }
 
-  walk(): StoreWalk {
-    this.#try(undefined, () => this.#walk());
+  scan(): StoreScan {
+    this.#try(undefined, () => this.#scan());
     const { bytes } = this.#file;
     return { bytes, tables: this.#tables, isSealed: this.#isSealed, findings: this.#findings, findingCount: this.#findingCount };
   }
 
-  #walk(): void {
+  #scan(): void {
     this.#snapshot = this.#file.snapshot();
     const { lastPage, pageBytes, tables, free } = this.#snapshot;
     const pagesThere = Math.floor(this.#file.bytes / pageBytes);
@@ -136,12 +136,12 @@ class Walker {
     this.#used = new Uint8Array((lastPage >> 3) + 1);
     this.#mark(0, 2);
     const records = new Map<string, PageTree>();
-    this.#walkTree({ name: MAIN, record: tables, compare: Buffer.compare, take: (node) => this.#takeTable(node, records) });
+    this.#scanTree({ name: MAIN, record: tables, compare: Buffer.compare, take: (node) => this.#takeTable(node, records) });
     const own = records.get(SEALED_TABLE);
-    if (own !== undefined) this.#walkTable(SEALED_TABLE, own);
+    if (own !== undefined) this.#scanTable(SEALED_TABLE, own);
     this.#isSealed = (this.#tables.get(SEALED_TABLE)?.rows ?? 0) > 0;
-    for (const [name, record] of records) if (name !== SEALED_TABLE) this.#walkTable(name, record);
-    this.#walkTree({ name: FREE, record: free, compare: compareNumbers, take: (node) => this.#takeFree(node) });
+    for (const [name, record] of records) if (name !== SEALED_TABLE) this.#scanTable(name, record);
+    this.#scanTree({ name: FREE, record: free, compare: compareNumbers, take: (node) => this.#takeFree(node) });
   }
 
   #takeTable({ flags, key, body }: Node, records: Map<string, PageTree>): void {
@@ -154,7 +154,7 @@ class Walker {
     records.set(name, record);
   }
 
-  #walkTable(name: string, record: PageTree): void {
+  #scanTable(name: string, record: PageTree): void {
     const count: TableCount = { rows: 0, damaged: 0 };
     const seal = new TableSeal(name);
     this.#tables.set(name, count);
@@ -168,7 +168,7 @@ class Walker {
       count.rows++;
       this.#options.takeRow?.(name, key, value);
     };
-    this.#walkTree({ name, record, compare: Buffer.compare, take });
+    this.#scanTree({ name, record, compare: Buffer.compare, take });
   }
 
   #valueOf(seal: TableSeal, key: Buffer, body: Buffer): Uint8Array | undefined {
@@ -188,19 +188,19 @@ class Walker {
     }
   }
 
-  #walkTree(tree: Omit<Tree, "count">): void {
+  #scanTree(tree: Omit<Tree, "count">): void {
     const count: TreeCount = { branchPages: 0, leafPages: 0, overflowPages: 0, entries: 0 };
     const { record, name } = tree;
     if (record.root !== NO_PAGE) {
       if (record.depth < 1 || record.depth > DEPTH_MAX) return this.#find(name, `its tree has a depth of ${record.depth}`);
-      this.#walkPage({ ...tree, count }, record.root, 1, { from: undefined, to: undefined });
+      this.#scanPage({ ...tree, count }, record.root, 1, { from: undefined, to: undefined });
     } else if (record.depth !== 0) this.#find(name, "its tree has a depth and no page");
     for (const what of ["branchPages", "leafPages", "overflowPages", "entries"] as const) {
       if (record[what] !== count[what]) this.#find(name, `of ${record[what]} ${NAMES[what]} ${count[what]} can be read`);
     }
   }
 
-  #walkPage(tree: Tree, number: number, level: number, bounds: KeyBounds): void {
+  #scanPage(tree: Tree, number: number, level: number, bounds: KeyBounds): void {
     this.#try(tree.name, () => {
       const page = this.#readPage(number, level);
       const isLeaf = level === tree.record.depth;
@@ -208,12 +208,12 @@ class Walker {
         throw new FileDamage(`page ${number} is of another kind than its place`);
       tree.count[isLeaf ? "leafPages" : "branchPages"]++;
       const nodes = readNodes(page, number, isLeaf);
-      if (isLeaf) this.#walkLeaf(tree, number, nodes, bounds);
-      else this.#walkBranch(tree, number, level, nodes, bounds);
+      if (isLeaf) this.#scanLeaf(tree, number, nodes, bounds);
+      else this.#scanBranch(tree, number, level, nodes, bounds);
     });
   }
 
-  #walkLeaf(tree: Tree, number: number, nodes: readonly Node[], bounds: KeyBounds): void {
+  #scanLeaf(tree: Tree, number: number, nodes: readonly Node[], bounds: KeyBounds): void {
     checkKeys(tree, number, nodes, bounds);
     for (const node of nodes) {
       tree.count.entries++;
@@ -222,13 +222,13 @@ class Walker {
   }
 
   /** The first key of a branch page says nothing. */
-  #walkBranch(tree: Tree, number: number, level: number, nodes: readonly Node[], bounds: KeyBounds): void {
+  #scanBranch(tree: Tree, number: number, level: number, nodes: readonly Node[], bounds: KeyBounds): void {
     if (nodes.length === 0) throw new FileDamage(`page ${number} has no child`);
     const keys = nodes.map(({ key }) => Buffer.from(key));
     checkKeys(tree, number, nodes.slice(1), bounds);
     const children = nodes.map(({ word }) => word);
     children.forEach((child, i) => {
-      this.#walkPage(tree, child, level + 1, { from: i === 0 ? bounds.from : keys[i], to: keys[i + 1] ?? bounds.to });
+      this.#scanPage(tree, child, level + 1, { from: i === 0 ? bounds.from : keys[i], to: keys[i + 1] ?? bounds.to });
     });
   }
 
@@ -283,7 +283,7 @@ class Walker {
     if (this.#findings.length < FINDINGS_MAX) this.#findings.push({ table, what });
   }
 
-  /** Runs `work` and reports what it cannot read as a finding; after one, others run only where the walk is to be thorough. */
+  /** Runs `work` and reports what it cannot read as a finding; after one, others run only where the scan is to be thorough. */
   #try(table: string | undefined, work: () => void): void {
     if (this.#findingCount > 0 && this.#options.isThorough !== true) return;
     try {

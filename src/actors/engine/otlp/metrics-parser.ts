@@ -39,7 +39,7 @@ const UNIT_BYTES_MAX = 63;
 const QUOTE = 0x22;
 
 /** One engine's, over one body at a time. */
-export class MetricsWalk {
+export class MetricsParser {
   readonly #points: NumberPoints;
   readonly #prefixes: boolean;
   readonly #memory: EngineMemory;

@@ -1,6 +1,6 @@
 // Tells the coordinator how this engine's services behave: per service and family the median over its streams of how far their newest values lie from
-// those before. One walk goes over all services in slices of about 0.3 ms, between bodies, with one answer a slice; at a million streams it takes some
-// 4,000 of them. Streams are looked at in the order of their slots within a service; those that come or go meanwhile are in this walk or in the next.
+// those before. One scan goes over all services in slices of about 0.3 ms, between bodies, with one answer a slice; at a million streams it takes some
+// 4,000 of them. Streams are looked at in the order of their slots within a service; those that come or go meanwhile are in this scan or in the next.
 import { BEHAVIOUR_Z_MAX, SERVICE_STREAMS_LOOKED_MAX, STREAMS_PER_SLICE } from "../../../core/config/limits.ts";
 import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
 import type { BehaviourAnswer, BehaviourQuery } from "../../../core/protocol/engine-control.ts";
@@ -20,7 +20,7 @@ export interface BehaviourDependencies {
 interface ServiceAtHand {
   readonly key: string;
   readonly slots: readonly number[];
-  /** Every so many of its streams: a service of 100,000 holds the walk up no longer than one of 4,096. */
+  /** Every so many of its streams: a service of 100,000 holds the scan up no longer than one of 4,096. */
   readonly stride: number;
   next: number;
 }
@@ -34,12 +34,12 @@ const NAME_COST = 4;
 /** Cost of a service besides its streams. */
 const SERVICE_COST = 1;
 
-/** The walk of one engine. */
-export class BehaviourWalk {
+/** The scan of one engine. */
+export class BehaviourScan {
   readonly #dependencies: BehaviourDependencies;
   /** Deviations of the service at hand, by family. */
   readonly #deviations: ReadonlyArray<number[]> = FAMILIES.map(() => []);
-  #walk = 0;
+  #scan = 0;
   #sinceMs = 0;
   #rest: Iterator<[string, readonly number[]]> = [][Symbol.iterator]();
   #service: ServiceAtHand | undefined;
@@ -48,13 +48,13 @@ export class BehaviourWalk {
     this.#dependencies = dependencies;
   }
 
-  /** The next slice of a walk; a number that is not that of the walk under way begins a new one. */
-  answer({ id, walk, sinceMs }: BehaviourQuery): BehaviourAnswer {
+  /** The next slice of a scan; a number that is not that of the scan under way begins a new one. */
+  answer({ id, scan, sinceMs }: BehaviourQuery): BehaviourAnswer {
     const { services, monotonicMs } = this.#dependencies;
     const startMs = monotonicMs();
     services.catchUp(STREAMS_PER_SLICE);
-    if (walk !== this.#walk) {
-      this.#walk = walk;
+    if (scan !== this.#scan) {
+      this.#scan = scan;
       this.#sinceMs = sinceMs;
       this.#rest = services.entries();
       this.#service = undefined;

@@ -41,7 +41,7 @@ interface KnownResource {
   readonly spans: SpanSource | undefined;
 }
 
-export interface TracesWalkDependencies {
+export interface TracesParserDependencies {
   readonly memory: EngineMemory;
   readonly kernel: IngestExports;
   readonly spans: SpanIntake;
@@ -51,8 +51,8 @@ export interface TracesWalkDependencies {
 }
 
 /** One engine's, over one body at a time. */
-export class TracesWalk {
-  readonly #dependencies: TracesWalkDependencies;
+export class TracesParser {
+  readonly #dependencies: TracesParserDependencies;
   readonly #rows: SpanRows;
   readonly #prefixes: boolean;
   /** By tenant and bytes; forgotten all together when they are too many. */
@@ -67,7 +67,7 @@ export class TracesWalk {
   #forgotten = 0;
 
   /** `prefixes` as sourceOf() has it. */
-  constructor(dependencies: TracesWalkDependencies, prefixes: boolean) {
+  constructor(dependencies: TracesParserDependencies, prefixes: boolean) {
     this.#prefixes = prefixes;
     this.#dependencies = dependencies;
     this.#rows = new SpanRows(dependencies.memory, dependencies.kernel);

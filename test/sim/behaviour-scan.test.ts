@@ -37,13 +37,13 @@ function filled(engines: number): { cluster: Cluster; clock: VirtualClock } {
   return { cluster, clock };
 }
 
-async function walk(cluster: Cluster, engines: number, number: number, sinceMs: number) {
+async function scan(cluster: Cluster, engines: number, number: number, sinceMs: number) {
   const found = new Map<string, number[]>();
   let slices = 0;
   let streamsMost = 0;
   for (let engine = 0; engine < engines; engine++) {
     for (let done = false; !done; slices++) {
-      const question: Omit<BehaviourQuery, "id"> = { type: "behaviour", walk: number, sinceMs };
+      const question: Omit<BehaviourQuery, "id"> = { type: "behaviour", scan: number, sinceMs };
       const asked = cluster.ask(engine, question);
       cluster.run(() => undefined);
       const answer = (await asked) as BehaviourAnswer;
@@ -61,7 +61,7 @@ async function walk(cluster: Cluster, engines: number, number: number, sinceMs: 
 describe("a walk over services", () => {
   it.each([1, 3])("comes to each service once, in slices, with %i engines", async (engines) => {
     const { cluster, clock } = filled(engines);
-    const first = await walk(cluster, engines, 1, clock.wallMs() - 15 * MINUTE_MS);
+    const first = await scan(cluster, engines, 1, clock.wallMs() - 15 * MINUTE_MS);
     expect([...first.found.keys()].sort()).toEqual(
       Array.from({ length: SERVICES }, (_, service) => JSON.stringify(["default", `service-${service}`])).sort(),
     );
@@ -71,7 +71,7 @@ describe("a walk over services", () => {
     expect(latency).toBeGreaterThan(3);
     for (const still of [rate, errors, saturation]) expect(Math.abs(still as number)).toBeLessThan(1);
     // Names are known by now: fewer slices.
-    const second = await walk(cluster, engines, 2, clock.wallMs() - 15 * MINUTE_MS);
+    const second = await scan(cluster, engines, 2, clock.wallMs() - 15 * MINUTE_MS);
     expect(second.found).toEqual(first.found);
     expect(second.slices).toBeLessThan(first.slices);
   });
@@ -88,7 +88,7 @@ describe("a walk over services", () => {
     }));
     cluster.submit(0, BODY_JSON_BATCH, encoder.encode(JSON.stringify(records)), () => undefined);
     cluster.run(() => undefined);
-    const { found } = await walk(cluster, 1, 1, minute - 5 * MINUTE_MS);
+    const { found } = await scan(cluster, 1, 1, minute - 5 * MINUTE_MS);
     expect([...found.keys()]).toEqual(['["default","late"]']);
     const [rate, errors, latency, saturation] = found.get('["default","late"]') as number[];
     for (const missing of [rate, errors, latency]) expect(missing).toBeNaN();

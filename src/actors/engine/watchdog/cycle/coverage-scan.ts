@@ -1,5 +1,5 @@
 /**
- * Tells the coordinator what detection looks at among a tenant's streams: a walk over its services in slices, between bodies, made for one question. Nothing
+ * Tells the coordinator what detection looks at among a tenant's streams: a scan over its services in slices, between bodies, made for one question. Nothing
  * is kept for it: each layer says of a stream what it did in its last pass.
  */
 import { COVERAGE_STREAMS_PER_SLICE } from "../../../../core/config/limits.ts";
@@ -19,7 +19,7 @@ import { hashOfValue } from "../../../../domain/series/distinct-count.ts";
 import { serviceKey } from "../../../../domain/series/stream-identity.ts";
 import type { ServiceIndex } from "../../streams/service-index.ts";
 
-export interface CoverageWalkDependencies {
+export interface CoverageScanDependencies {
   readonly records: StreamRecords;
   readonly services: ServiceIndex;
   /** WATCHDOG_MIN_SAMPLES. */
@@ -54,22 +54,22 @@ interface Slice {
   readonly attributes: Map<string, { streams: number; readonly values: Set<number> }>;
 }
 
-/** The walk of one engine: one question at a time. */
-export class CoverageWalk {
-  readonly #dependencies: CoverageWalkDependencies;
-  #walk = -1;
+/** The scan of one engine: one question at a time. */
+export class CoverageScan {
+  readonly #dependencies: CoverageScanDependencies;
+  #scan = -1;
   #rest: Iterator<readonly [string, readonly number[]]> = [][Symbol.iterator]();
   #service: { readonly key: string; readonly serviceId: string; readonly slots: readonly number[] } | undefined;
   #next = 0;
   /** Streams of the service at hand that match. */
   #matched = 0;
 
-  constructor(dependencies: CoverageWalkDependencies) {
+  constructor(dependencies: CoverageScanDependencies) {
     this.#dependencies = dependencies;
   }
 
   answer(query: CoverageQuery): CoverageAnswer {
-    if (query.walk !== this.#walk) this.#begin(query);
+    if (query.scan !== this.#scan) this.#begin(query);
     const slice: Slice = {
       query,
       layers: tallies(COVERAGE_LAYERS),
@@ -89,12 +89,12 @@ export class CoverageWalk {
     return answerOf(slice, isAtEnd);
   }
 
-  #begin({ walk, tenant, serviceId }: CoverageQuery): void {
+  #begin({ scan, tenant, serviceId }: CoverageQuery): void {
     const { services } = this.#dependencies;
     services.catchUp(Number.POSITIVE_INFINITY);
     const own = services.servicesOf(tenant);
     const key = serviceId === null ? "" : serviceKey(tenant, serviceId);
-    this.#walk = walk;
+    this.#scan = scan;
     this.#rest = serviceId === null ? own.entries() : ([[key, own.get(key) ?? []]] as const)[Symbol.iterator]();
     this.#service = undefined;
   }

@@ -1,5 +1,5 @@
 // Tells the coordinator what this engine holds of an incident: how far each series of a tenant has left what it was (domain/rca/departure.ts), and what its
-// services logged, were asked and took by themselves by minute. One walk goes over the tenant's services in slices of about 0.2 ms, between bodies; an answer has
+// services logged, were asked and took by themselves by minute. One scan goes over the tenant's services in slices of about 0.2 ms, between bodies; an answer has
 // twenty of them, since a message costs as much as 20 series.
 // Sketch: 0.2 us a stream of which too little is known before the onset, 1 to 5 us one whose name is known, by its values, 15 us else; names of 20,000 streams are kept, 4 MB.
 import { WINDOW_MAX } from "../../../core/layout/stream-record.ts";
@@ -39,7 +39,7 @@ const ERRORS = "service.errors";
 const REQUESTS_MARK = Buffer.from(JSON.stringify(REQUESTS));
 const ERRORS_MARK = Buffer.from(JSON.stringify(ERRORS));
 
-export interface EvidenceWalkDependencies {
+export interface EvidenceScanDependencies {
   readonly kernel: ShardKernel;
   readonly services: ServiceIndex;
   readonly nameOf: (slot: number) => StreamName;
@@ -99,9 +99,9 @@ interface Found {
   readonly named: NamedOperations[];
 }
 
-/** The walk of one engine. */
-export class EvidenceWalk {
-  readonly #dependencies: EvidenceWalkDependencies;
+/** The scan of one engine. */
+export class EvidenceScan {
+  readonly #dependencies: EvidenceScanDependencies;
   readonly #times = new Float64Array(WINDOW_MAX);
   readonly #values = new Float64Array(WINDOW_MAX);
   readonly #names = new Map<number, KnownName>();
@@ -109,21 +109,21 @@ export class EvidenceWalk {
   #reported = 0;
   #asked: Asked | undefined;
   #removals = 0;
-  #walk = -1;
+  #scan = -1;
   #rest: Iterator<readonly [string, readonly number[]]> = [][Symbol.iterator]();
   #service: ServiceAtHand | undefined;
   readonly #operations: OperationSlices;
 
-  constructor(dependencies: EvidenceWalkDependencies) {
+  constructor(dependencies: EvidenceScanDependencies) {
     this.#dependencies = dependencies;
     this.#operations = new OperationSlices(dependencies.times);
   }
 
-  /** Takes a question: for the next slices of a walk, or, with a number that is not that of the walk under way, the first ones of a new one. */
+  /** Takes a question: for the next slices of a scan, or, with a number that is not that of the scan under way, the first ones of a new one. */
   take(query: EvidenceQuery): void {
     if (this.#asked !== undefined) this.#packer.take(); // whoever asked has given up: what was found goes, and the names with it
     this.#forgetNames(query);
-    if (query.walk !== this.#walk) this.#begin(query);
+    if (query.scan !== this.#scan) this.#begin(query);
     this.#asked = { query, found: nothingFound(), namesFrom: this.#reported, slices: 0, streams: 0, tookMs: 0, done: false };
   }
 
@@ -131,7 +131,7 @@ export class EvidenceWalk {
     return this.#asked !== undefined;
   }
 
-  /** Does slices up to the first behind which something waits for the engine; the answer once it is long enough or the walk at its end. */
+  /** Does slices up to the first behind which something waits for the engine; the answer once it is long enough or the scan at its end. */
   step(): EvidenceAnswer | undefined {
     const asked = this.#asked;
     if (asked === undefined) return undefined;
@@ -207,7 +207,7 @@ export class EvidenceWalk {
   }
 
   #begin(query: EvidenceQuery): void {
-    this.#walk = query.walk;
+    this.#scan = query.scan;
     this.#rest = this.#dependencies.services.servicesOf(query.tenant).entries();
     this.#service = this.#next(query);
     this.#operations.begin(query);
@@ -341,7 +341,7 @@ function lastInterval(times: Float64Array, count: number): number {
   return from === count - 1 ? 0 : (times[count - 1]! - times[from]!) / (count - 1 - from);
 }
 
-// The part of an evidence walk behind its services: what operations took by themselves, of the traces that this engine joins. About 2 us an operation.
+// The part of an evidence scan behind its services: what operations took by themselves, of the traces that this engine joins. About 2 us an operation.
 
 /** Findings of a slice. */
 interface FoundOperations {

@@ -1,5 +1,5 @@
 // One pass over all services of an engine, in slices between bodies: each slice takes about as long as a body does. Services are visited in the order in
-// which the index has them; those that come meanwhile are in this walk or in the next.
+// which the index has them; those that come meanwhile are in this scan or in the next.
 import type { ServiceIndex } from "../../streams/service-index.ts";
 
 /** Work of a pass on one service. Visits of a cycle follow each other; `begin` comes before the first, `end` after the last. */
@@ -13,7 +13,7 @@ export interface ServiceVisitor {
   end(): void;
 }
 
-export interface ServiceWalkDependencies {
+export interface ServiceScanDependencies {
   readonly services: ServiceIndex;
   monotonicMs(): number;
 }
@@ -21,9 +21,9 @@ export interface ServiceWalkDependencies {
 /** Streams that are entered into the index before a slice. */
 const ENTERED_PER_SLICE = 2_000;
 
-/** The walk of one pass. */
-export class ServiceWalk {
-  readonly #dependencies: ServiceWalkDependencies;
+/** The scan of one pass. */
+export class ServiceScan {
+  readonly #dependencies: ServiceScanDependencies;
   readonly #visitor: ServiceVisitor;
   #cycle = 0;
   #rest: Iterator<[string, readonly number[]]> = [][Symbol.iterator]();
@@ -31,12 +31,12 @@ export class ServiceWalk {
   #next = 0;
   #visited = 0;
 
-  constructor(visitor: ServiceVisitor, dependencies: ServiceWalkDependencies) {
+  constructor(visitor: ServiceVisitor, dependencies: ServiceScanDependencies) {
     this.#visitor = visitor;
     this.#dependencies = dependencies;
   }
 
-  /** Does the next slice of about `budgetMs`; true when the cycle's walk is at its end. Another cycle's number begins anew. */
+  /** Does the next slice of about `budgetMs`; true when the cycle's scan is at its end. Another cycle's number begins anew. */
   slice(cycle: number, nowMs: number, budgetMs: number): boolean {
     const { services, monotonicMs } = this.#dependencies;
     const startMs = monotonicMs();
@@ -61,7 +61,7 @@ export class ServiceWalk {
     return true;
   }
 
-  /** Share of the services to be visited in this walk that have been visited; 0..1. */
+  /** Share of the services to be visited in this scan that have been visited; 0..1. */
   get share(): number {
     return Math.min(1, this.#visited / Math.max(1, this.#dependencies.services.size));
   }
