@@ -1,10 +1,12 @@
 // An alert and a decision as clients see them, in lists, alone and in the event stream.
+
 import { formatRfc3339 } from "../core/time/rfc3339.ts";
 import { type Alert, beginOfAlert, endOfAlert } from "../domain/alerting/paging/alert.ts";
 import { endText } from "../domain/alerting/paging/end-text.ts";
 import { holdText, SNOOZED_GATE } from "../domain/alerting/paging/hold-text.ts";
 import type { PageDecision } from "../domain/alerting/paging/page-decision.ts";
 import type { TimelineLine } from "../domain/alerting/timeline.ts";
+import { sentenceText } from "../domain/anomaly/sentence.ts";
 import type { GateResult } from "../domain/detection/gates/gate-result.ts";
 import type { Notification } from "../domain/notification/notification-state.ts";
 import { notificationView } from "./notification-view.ts";
@@ -33,7 +35,7 @@ export function alertFields({ state, ...alert }: Alert) {
     open_anomalies: alert.open,
     services: alert.services,
     merged_into: alert.mergedInto,
-    explanation: alert.peak.explanation,
+    explanation: sentenceText(alert.peak.explanation),
     labels: alert.labels,
     resolved_by: alert.ending?.reason ?? null,
     resolved_by_name: alert.ending?.person ?? null,
@@ -78,7 +80,7 @@ export function decisionView(decision: PageDecision) {
     suppressed_by: decision.suppressedBy,
     gates: decision.gates.map(gateView),
     rca: decision.rca === null ? null : gateView(decision.rca),
-    explanation: decision.explanation,
+    explanation: sentenceText(decision.explanation),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Alert } from "../domain/alerting/paging/alert.ts";
 import { outcomeNow } from "../domain/alerting/paging/outcome-now.ts";
 import { type Anomaly, endOfAnomaly } from "../domain/anomaly/anomaly.ts";
 import { endingOf } from "../domain/anomaly/ending.ts";
-import { explanationOf } from "../domain/anomaly/explanation.ts";
+import { explanationOf } from "../domain/anomaly/sentence.ts";
 import { anomalyScore, tierOfScore } from "../domain/detection/anomaly-score.ts";
 import { AGGREGATE_ATTRIBUTE } from "../domain/detection/pair/pair-aggregate.ts";
 import { DETECTORS_OF_PAIRS } from "../domain/detection/pair/pair-verdict.ts";

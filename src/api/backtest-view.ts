@@ -1,6 +1,8 @@
 // A backtest as it leaves the server, and the command line.
+
 import { BACKTEST_EXAMPLES_MAX, BACKTEST_ROWS_MAX } from "../core/config/backtest-limits.ts";
 import { formatRfc3339 } from "../core/time/rfc3339.ts";
+import { sentenceText } from "../domain/anomaly/sentence.ts";
 import type { BacktestOutcome } from "../domain/backtest/backtest.ts";
 import type { LabelledOutcome, LabelledRun } from "../domain/backtest/labelled-incidents.ts";
 import type { LonePage } from "../domain/backtest/page-difference.ts";
@@ -89,7 +91,7 @@ function pageView({ page, reason }: LonePage) {
     detector: page.detector,
     severity: page.tier,
     z_score: page.z,
-    explanation: page.explanation,
+    explanation: sentenceText(page.explanation),
     reason,
   };
 }

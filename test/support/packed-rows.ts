@@ -39,8 +39,8 @@ const VERDICT: Verdict = {
   layers: ["statistical"],
 };
 
-/** `ofWords`: as a release before has stored it, with the words of its sentence. */
-export const STORED_ANOMALY: { readonly anomaly: Anomaly; readonly bytes: string; readonly ofWords: string; readonly words: string } = {
+/** `ofText`: as a release before has stored it, with the words of its sentence. */
+export const STORED_ANOMALY: { readonly anomaly: Anomaly; readonly bytes: string; readonly ofText: string; readonly text: string } = {
   anomaly: {
     ...NAME,
     id: ID,
@@ -71,12 +71,18 @@ export const STORED_ANOMALY: { readonly anomaly: Anomaly; readonly bytes: string
   },
   bytes:
     "BekKAOCTBAD/////////////////////iKUC+OEJ8b4hLg5HNkADAAEC9goAqO6Ahwb38+9WEoouqi4wLjc60NAesjDqMC41FACoLTZkNWY4YzdiOWQteDJ4NGwOaRAxfQECV9O7kgMwgA/RlgGAlgGRlgEoJ4V6iXxbQNLSkJzma/XsgD9mZmZmZmYKQAQDB8ABBgMwCQNgIQnA69aFAZKWAar+3LqYdlQyEP7cuph2VDIQFgACR3sib3BpbmlvbiI6InRydWVfcG9zaXRpdmUiLCJub3RlIjpudWxsLCJieSI6ImFkYSIsImF0TXMiOjE3MDAwMDA0MDAwMDB9gDkwAAA=",
-  words: SENTENCE,
-  ofWords:
+  text: SENTENCE,
+  ofText:
     "BOkKAOCTBAD/////////////////////iKUC+OEJ8b4hLg5HNkADAAEC9goAqO6Ahwb38+9WEoouqi4wLjc60NAesjDqMC41FACoLTZkNWY4YzdiOWQteDJ4NGwOaRAxfT4BBKkyLjEAx5YuMwDIjDAuMQiKOS45CY0wLjMKjDALAlfTu5IDMIAP0ZYBgJYBkZYBKCeFeol8W0DS0pCc5mv17IA/ZmZmZmZmCkAEAwfAAQYDMAkDYCEJwOvWhQGSlgGq/ty6mHZUMhD+3LqYdlQyEBYAAkd7Im9waW5pb24iOiJ0cnVlX3Bvc2l0aXZlIiwibm90ZSI6bnVsbCwiYnkiOiJhZGEiLCJhdE1zIjoxNzAwMDAwNDAwMDAwfYA5MAAA",
 };
 
-export const STORED_DECISION: { readonly decision: PageDecision; readonly rowId: string; readonly bytes: string } = {
+export const STORED_DECISION: {
+  readonly decision: PageDecision;
+  readonly rowId: string;
+  readonly bytes: string;
+  readonly ofText: string;
+  readonly text: string;
+} = {
   rowId: `${ID.slice(0, -2)}02`,
   decision: {
     atMs: 1_700_000_012_345,
@@ -101,9 +107,23 @@ export const STORED_DECISION: { readonly decision: PageDecision; readonly rowId:
       { name: "tenant_silence", passed: true, value: 2.5, limit: 5 },
     ],
     rca: { name: "rca_cooldown", passed: false, value: 90_500 / 60_000, limit: 15 },
-    explanation: `${SENTENCE} (silenced by s-1, deploy)`,
+    explanation: {
+      metricName: NAME.metricName,
+      observed: VERDICT.observed,
+      expected: VERDICT.expected,
+      lower: VERDICT.lower,
+      upper: VERDICT.upper,
+      z: VERDICT.z,
+      n: 120,
+      isStill: false,
+      pair: null,
+      behind: " (silenced by s-1, deploy)",
+    },
   },
+  text: `${SENTENCE} (silenced by s-1, deploy)`,
   bytes:
+    "BGoL//7cuph2VDIQ/ty6mHZUMhAYAfG+IS4ORzZAAvYKAKjugIcG9/PvASTTu5IDkZYBgA8oJ4V6iXxbQNLSHAAWcy0xLCBkZXBsb3kpBY8RAzAVASAQGAYQAA50ZW5hbnRfc2lsZW5jZQmAvpIBUB0IwLBY8AE=",
+  ofText:
     "A2oL//7cuph2VDIQ/ty6mHZUMhAYAfG+IS4ORzZAAvYKAKjugIcG9/PvWgEEqTIuMQDHli4zAMiMMC4xCIo5LjkJjTAuMwqMMAsAFnMtMSwgZGVwbG95KQWPEQMwFQEgEBgGEAAOdGVuYW50X3NpbGVuY2UJgL6SAVAdCMCwWPAB",
 };
 

@@ -1,4 +1,4 @@
-// Why something was found, as frames and rows have it: facts, of which the sentence is made when somebody asks (domain/anomaly/explanation.ts).
+// Why something was found, as frames and rows have it: facts, of which the sentence is made when somebody asks (domain/anomaly/sentence.ts).
 
 /** What the sentence about a long baseline takes besides the verdict. */
 export interface PairFacts {

@@ -1,6 +1,7 @@
 // The timeline of an alert: what happened to it, who did what, and who was told, in words. Lines follow from what a change makes of an alert; others (comments,
 // deliveries, causes) are added by whoever knows of them.
 import { momentText } from "../../core/time/rfc3339.ts";
+import { sentenceText } from "../anomaly/sentence.ts";
 import type { AlertChangeKind, TimelineKind } from "./alert-changes.ts";
 import { SILENCED_GATE } from "./inhibition/hold-gates.ts";
 import { type Alert, type AlertChange, knownHistory } from "./paging/alert.ts";
@@ -49,9 +50,9 @@ function textOf({ kind, tier, note }: AlertChange, { peak, snooze, ending }: Ale
     case "opened":
     case "raised":
     case "reopened":
-      return `${tier}: ${peak.explanation}`;
+      return `${tier}: ${sentenceText(peak.explanation)}`;
     case "updated":
-      return note ?? peak.explanation;
+      return note ?? sentenceText(peak.explanation);
     case "paged":
       return "people are to be told";
     case "assigned":

@@ -10,8 +10,8 @@ import type { GateResult } from "../detection/gates/gate-result.ts";
 import { DETECTOR_SATURATION } from "../saturation/saturation-finding.ts";
 import { canonicalAttributes } from "../series/stream-identity.ts";
 import type { AcceptedLevel, EndReason } from "./ending.ts";
-import { saysAnother } from "./explanation.ts";
 import type { PageOutcome } from "./page-outcome.ts";
+import { saysAnother } from "./sentence.ts";
 import { alertFingerprint, DETECTOR_EXTERNAL } from "./webhook-alert.ts";
 
 /** Outcome of an anomaly on its way to a page, when it was last decided on. */
@@ -64,7 +64,7 @@ export interface Anomaly {
   /** Signed. */
   readonly z: number;
   readonly verdict: unknown;
-  /** Of which its sentence is made (explanation.ts). */
+  /** Of which its sentence is made (sentence.ts). */
   readonly explanation: Explanation;
   /** Member episodes so far, and those still open. */
   readonly streams: number;

@@ -79,6 +79,11 @@ export interface Verdict {
   readonly layers: readonly string[];
 }
 
+/** Numbers of a verdict that its sentence names. */
+export interface DeviationNumbers extends Pick<Verdict, "observed" | "expected" | "lower" | "upper" | "z"> {
+  readonly baseline: Pick<VerdictBaseline, "n" | "sd">;
+}
+
 /** Input of a z-score verdict: what the shard knows of a judged sample (its event and its stream) and of the configuration. */
 export interface ZScoreInput extends Pick<ShardEvent, "value" | "mean" | "sd" | "rawSd" | "ratio" | "count"> {
   /** Copy of the window before the value. */
@@ -164,7 +169,7 @@ export function passesGates(verdict: Verdict): boolean {
 }
 
 /** One plain sentence, such as: latency_ms was 412 (equivalent z 9.3), above its usual 120 (expected 96 to 144 over the last 120 samples). */
-export function explain(verdict: Verdict, names: { readonly metricName: string }): string {
+export function explain(verdict: DeviationNumbers, names: { readonly metricName: string }): string {
   const { observed, expected, lower, upper, baseline, z } = verdict;
   const side = z < 0 ? "below" : "above";
   if (baseline.sd === 0) {

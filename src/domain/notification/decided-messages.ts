@@ -1,9 +1,11 @@
 // What people are to be told about a change of an alert: each new line of its history that says so is a message.
 // Links from messages to pages of the user interface, whose place in the address stands behind its # (src/web/view/location.ts).
+
 import type { DetectorFamily } from "../alerting/ensemble.ts";
 import { type Alert, type AlertChange, beginOfAlert, endOfAlert, knownHistory, updatesOf } from "../alerting/paging/alert.ts";
 import { endText } from "../alerting/paging/end-text.ts";
 import { withoutOvertaken } from "../alerting/paging/worse-update.ts";
+import { sentenceText } from "../anomaly/sentence.ts";
 import type { AlertMessage, MessageKind } from "./alert-message.ts";
 import { sourceOf } from "./routing-rule.ts";
 
@@ -66,10 +68,11 @@ function pageKind(before: readonly AlertChange[], renews: boolean): MessageKind 
 function updateText({ peak, history }: Alert, atMs: number): string {
   const beganAt = history.findLastIndex(({ kind }) => kind === "opened" || kind === "reopened");
   const updates = updatesOf(history.slice(beganAt + 1)).filter((change) => change.atMs <= atMs);
-  const first = updates.find(({ note }) => note.endsWith(peak.explanation))?.note ?? peak.explanation;
+  const said = sentenceText(peak.explanation);
+  const first = updates.find(({ note }) => note.endsWith(said))?.note ?? said;
   // What stands for the alert by now was a further problem once.
   const isPeak = ({ kind, metricName }: AlertChange) => kind === "updated" && metricName === peak.metricName;
-  const further = withoutOvertaken(updates).filter((update) => first !== peak.explanation || !isPeak(update));
+  const further = withoutOvertaken(updates).filter((update) => first !== said || !isPeak(update));
   return [...new Set([first, ...further.map(({ note }) => note)])].join("; ");
 }
 
@@ -91,7 +94,7 @@ function messageOf(
     environment: key.environment,
     source: sourceOf(key.family as DetectorFamily),
     metricName: alert.peak.metricName,
-    explanation: kind === "updated" && note !== null ? updateText(alert, atMs) : alert.peak.explanation,
+    explanation: kind === "updated" && note !== null ? updateText(alert, atMs) : sentenceText(alert.peak.explanation),
     services: alert.services,
     startedAtMs: beginOfAlert(alert),
     atMs,

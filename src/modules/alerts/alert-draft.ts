@@ -16,7 +16,7 @@ import type { PagingSources } from "../../domain/alerting/paging/paging-sources.
 import { linesOf, type TimelineLine } from "../../domain/alerting/timeline.ts";
 import type { Anomaly, EpisodeEffect } from "../../domain/anomaly/anomaly.ts";
 import { type Ending, endingOf } from "../../domain/anomaly/ending.ts";
-import { explanationOf, saysAnother } from "../../domain/anomaly/explanation.ts";
+import { saysAnother, sentenceOf } from "../../domain/anomaly/sentence.ts";
 import type { AlertStep } from "../../domain/notification/decided-messages.ts";
 import type { Notification } from "../../domain/notification/notification-state.ts";
 import { instanceOf } from "../../domain/series/instance-name.ts";
@@ -188,7 +188,7 @@ export class AlertDraft {
     if (z !== before.z || paging === null || paging.alertId === null || !saysAnother(before, anomaly)) return;
     const alert = this.#memory.alert(paging.alertId);
     if (alert === undefined || !isFiring(alert) || alert.peak.anomalyId !== id) return;
-    this.#memory.keep(restated(alert, explanationOf(anomaly), this.#nowMs));
+    this.#memory.keep(restated(alert, sentenceOf(anomaly), this.#nowMs));
   }
 
   /** Takes over what somebody did to an alert. */

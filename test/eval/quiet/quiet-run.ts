@@ -4,6 +4,7 @@
 import { FILE_FACTS } from "../../../src/cli/file-environment.ts";
 import { FLAG_COUNTER, FLAG_PERCENT } from "../../../src/core/layout/stream-record.ts";
 import type { PageDecision } from "../../../src/domain/alerting/paging/page-decision.ts";
+import { sentenceText } from "../../../src/domain/anomaly/sentence.ts";
 import { runOnce } from "../../../src/domain/backtest/backtest.ts";
 import type { BacktestFacts, BacktestSeries } from "../../../src/domain/backtest/history.ts";
 import { UTC_OFFSET } from "../../../src/domain/detection/seasonal/time-zone-hours.ts";
@@ -123,7 +124,7 @@ type Tally = Pick<QuietResult, "pagesBy" | "heldBy" | "byKind" | "severities"> &
 function tallyQuiet({ number }: Planned, decisions: readonly PageDecision[], { pages, pagesBy, heldBy }: Tally): void {
   for (const { outcome, suppressedBy, detector, metricName, atMs, explanation } of decisions) {
     if (outcome === "paged") {
-      pages.push(`service ${number}, minute ${(atMs - START_MS) / MINUTE_MS}, ${detector}: ${explanation}`);
+      pages.push(`service ${number}, minute ${(atMs - START_MS) / MINUTE_MS}, ${detector}: ${sentenceText(explanation)}`);
       count(pagesBy as Record<string, number>, `${detector} ${metricName}`);
     } else if (suppressedBy !== null) count(heldBy as Record<string, number>, suppressedBy);
   }

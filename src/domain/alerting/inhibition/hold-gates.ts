@@ -1,4 +1,5 @@
 // The gates by which people and rules hold alerts back for a while, and how the ledger names what held one.
+import { type Sentence, withMore } from "../../anomaly/sentence.ts";
 import { type GateResult, holds } from "../../detection/gates/gate-result.ts";
 import type { Hold } from "../hold.ts";
 import type { Labels } from "../label-matcher.ts";
@@ -37,8 +38,8 @@ export function holdGates(
 }
 
 /** The sentence of a finding, with what held it back where that was somebody's rule. */
-export function heldSentence(explanation: string, suppressedBy: string | null, hold: Hold | undefined): string {
+export function heldSentence(explanation: Sentence, suppressedBy: string | null, hold: Hold | undefined): Sentence {
   if (hold === undefined || (suppressedBy !== INHIBITED_GATE && suppressedBy !== SILENCED_GATE)) return explanation;
   const comment = hold.comment === "" ? "" : `, ${hold.comment.slice(0, HOLD_COMMENT_CHARACTERS_MAX)}`;
-  return `${explanation} (${suppressedBy} by ${hold.id}${comment})`;
+  return withMore(explanation, ` (${suppressedBy} by ${hold.id}${comment})`);
 }

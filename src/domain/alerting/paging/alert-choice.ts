@@ -1,5 +1,6 @@
 // Which alert a finding belongs to. What only rises stays where it is. Else it is the alert of the cascade that takes its service in, of the same event (same-event.ts),
 // or of its service and family; of an Alertmanager one alert for each fingerprint. A high problem beside a lower alert that people know of is an alert of its own.
+import { sentenceText } from "../../anomaly/sentence.ts";
 import { alertFingerprint } from "../../anomaly/webhook-alert.ts";
 import type { Tier } from "../../detection/anomaly-score.ts";
 import { baseNameOf } from "../../distribution/derived-values.ts";
@@ -71,7 +72,7 @@ export function memberUpdate(finding: Finding, tier: Tier, known: Alert): string
   if (isOfServices && !(isHigh && isBehind(finding, known))) return null;
   const isKnown = isHigh ? hasHeardOf(known, metricName) : kind === "raised" || speaksOf(known, metricName);
   if (isKnown || !hasUpdatesLeft(known, isHigh)) return null;
-  return `also ${metricName}${isOfServices ? ` on ${serviceId}` : ""}: ${explanation}`;
+  return `also ${metricName}${isOfServices ? ` on ${serviceId}` : ""}: ${sentenceText(explanation)}`;
 }
 
 /** Whether a finding began so long behind an alert of several services that it may be another problem, which that must not keep quiet. */

@@ -3,6 +3,7 @@ import { ALERT_UPDATES_MAX } from "../../../core/config/alert-limits.ts";
 import { ALERT_HISTORY_MAX, ALERT_MEMBERS_MAX } from "../../../core/config/limits.ts";
 import { MINUTE_MS } from "../../../core/time/durations.ts";
 import type { Ending } from "../../anomaly/ending.ts";
+import type { Sentence } from "../../anomaly/sentence.ts";
 import type { Tier } from "../../detection/anomaly-score.ts";
 import type { AlertChangeKind } from "../alert-changes.ts";
 import type { AlertState } from "../alert-identity.ts";
@@ -35,7 +36,7 @@ export interface AlertPeak {
   readonly metricName: string;
   readonly detector: string;
   readonly z: number;
-  readonly explanation: string;
+  readonly explanation: Sentence;
 }
 
 /** How far a metric was off when people heard of it, in doublings of its effect (severity.ts). */
@@ -125,7 +126,7 @@ export function peakOf({ anomalyId, serviceId, metricName, detector, z, explanat
 }
 
 /** The alert with what its peak says now, at the same height. */
-export function restated(alert: Alert, explanation: string, atMs: number): Alert {
+export function restated(alert: Alert, explanation: Sentence, atMs: number): Alert {
   const change = { atMs, kind: "updated", tier: alert.state.tier, by: null, note: null } as const;
   return withChange({ ...alert, peak: { ...alert.peak, explanation } }, change);
 }

@@ -1,7 +1,7 @@
 // An anomaly as the pipeline to a page is asked about it.
 
 import { type Anomaly, isLasting } from "../../anomaly/anomaly.ts";
-import { explanationOf, saysAnother } from "../../anomaly/explanation.ts";
+import { saysAnother, sentenceOf } from "../../anomaly/sentence.ts";
 import { type Tier, tierRank } from "../../detection/anomaly-score.ts";
 import { FAR_OUT, HOLD_ENDS, LONG_BASELINE_GATE, OWN_REACH, OWN_TAIL_GATE } from "../../detection/departure/own-tail.ts";
 import { type Effect, risesAtMs, severityOf } from "../severity.ts";
@@ -66,7 +66,7 @@ export function findingOf(anomaly: Anomaly, kind: Finding["kind"], before: Decid
     baselineValues: typeof verdict?.baseline?.n === "number" ? verdict.baseline.n : 0,
     effect: effectOf(anomaly),
     services,
-    explanation: explanationOf(anomaly),
+    explanation: sentenceOf(anomaly),
     ...(familyOfDetector(detector) === "multivariate" && { named: namedMetrics(verdict?.contributions) }),
     alertId: before?.alertId ?? null,
     tierBefore: before?.tier ?? null,

@@ -1,6 +1,7 @@
 // What the pipeline to a page is asked about: one anomaly as it is opened, opened again or raised.
 import { setMember } from "../../../core/collections/own-member.ts";
 import type { Attributes, AttributeValue } from "../../../core/protocol/coordinator-frame.ts";
+import type { Sentence } from "../../anomaly/sentence.ts";
 import { alertFingerprint } from "../../anomaly/webhook-alert.ts";
 import type { Tier } from "../../detection/anomaly-score.ts";
 import type { Labels } from "../label-matcher.ts";
@@ -35,7 +36,7 @@ export interface Finding {
   readonly effect?: Effect | undefined;
   /** Services of a cascade, its root included; empty for all other findings. */
   readonly services: readonly string[];
-  readonly explanation: string;
+  readonly explanation: Sentence;
   /** Metrics that a finding on a service's metrics together names; absent of all other findings. */
   readonly named?: readonly string[];
   /** The alert that it belongs to already. */

@@ -1,6 +1,7 @@
 // What a gate that holds a page back waits for, in words for people.
 import { ownMember } from "../../../core/collections/own-member.ts";
 import { momentText } from "../../../core/time/rfc3339.ts";
+import { type Sentence, withMore } from "../../anomaly/sentence.ts";
 import { FLAPPING_GATE } from "../flap-control.ts";
 import { INHIBITED_GATE, SILENCED_GATE } from "../inhibition/hold-gates.ts";
 import type { Snooze } from "./alert.ts";
@@ -44,6 +45,6 @@ export function holdText(gate: string | null, snooze: Snooze | null): string | n
 }
 
 /** The sentence of a finding that waits for its confirmation, with what it waits for. */
-export function waitingSentence(explanation: string, suppressedBy: string | null): string {
-  return suppressedBy === CONFIRMATION_GATE ? `${explanation} (held ${UNTIL[CONFIRMATION_GATE]})` : explanation;
+export function waitingSentence(explanation: Sentence, suppressedBy: string | null): Sentence {
+  return suppressedBy === CONFIRMATION_GATE ? withMore(explanation, ` (held ${UNTIL[CONFIRMATION_GATE]})`) : explanation;
 }

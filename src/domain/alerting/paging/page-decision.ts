@@ -2,6 +2,7 @@
 // by the first gate that did not let it through.
 
 import type { PageOutcome } from "../../anomaly/page-outcome.ts";
+import type { Sentence } from "../../anomaly/sentence.ts";
 import { anomalyScore, type Tier } from "../../detection/anomaly-score.ts";
 import type { GateResult } from "../../detection/gates/gate-result.ts";
 import type { DetectorFamily } from "../ensemble.ts";
@@ -31,7 +32,7 @@ export interface PageDecision {
   /** Whether the pair's cooldown lets root-cause analysis begin with this anomaly (rule 1.1.5); null where it is no new one. */
   readonly rca: GateResult | null;
   /** Plain sentence of the finding; of one that an inhibition or a silence holds back, with which. */
-  readonly explanation: string;
+  readonly explanation: Sentence;
 }
 
 type SuppressedFinding = Omit<PageDecision, "alertId" | "family" | "outcome" | "rca" | "score" | "suppressedBy"> & {

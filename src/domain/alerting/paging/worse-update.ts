@@ -1,5 +1,6 @@
 // A metric that people know of, as high, and that has become far worse since: told as an update of its alert that names it, once for each factor of four.
 import { ALERT_MEMBERS_MAX } from "../../../core/config/limits.ts";
+import { sentenceText } from "../../anomaly/sentence.ts";
 import { doublingsOf, type Weighed } from "../severity.ts";
 import { type Alert, type AlertChange, hasUpdatesLeft, isFiring } from "./alert.ts";
 import type { Finding } from "./finding.ts";
@@ -25,7 +26,7 @@ function effectSaid({ metricName: of }: Pick<Weighed, "metricName">, { notifiedE
 
 /** What they are told of it. */
 export function worseUpdate({ metricName, explanation }: Finding): string {
-  return `${metricName} is far worse: ${explanation}`;
+  return `${metricName} is far worse: ${sentenceText(explanation)}`;
 }
 
 /** Updates without those that a later one of the same metric has overtaken, or its end. */

@@ -8,7 +8,7 @@ import { atLeast, firstFailed, type GateResult, holds } from "../gates/gate-resu
 import type { RuleVerdict } from "../gates/rule-verdict.ts";
 import { hourOf } from "../seasonal/hour-profile.ts";
 import { logNormalTail, shownProbability, Z_MAX } from "../tail-probability.ts";
-import { DETECTOR_Z_SCORE, figure, zText } from "../verdict.ts";
+import { DETECTOR_Z_SCORE, figure, type VerdictBaseline, zText } from "../verdict.ts";
 import { LEARNING_VALUES } from "./pair-detector.ts";
 import type { PairVerdict } from "./pair-finding.ts";
 import { shownValue } from "./value-range.ts";
@@ -40,8 +40,16 @@ export interface PairObservation {
   readonly direction: "both" | "high" | "low";
 }
 
-/** Of a verdict, what its sentence says. */
-export type PairNumbers = Pick<RuleVerdict, "observed" | "expected" | "lower" | "upper" | "z" | "baseline" | "gates">;
+/** Numbers of a verdict that its sentence names. */
+export interface PairNumbers extends Pick<RuleVerdict, "observed" | "expected" | "lower" | "upper" | "z"> {
+  readonly baseline: Pick<VerdictBaseline, "n" | "bucket">;
+  readonly departure: number;
+}
+
+/** Standard deviations that a value departs by, without its sign; JSON has none that is infinite. */
+export function departureOf({ gates }: Pick<RuleVerdict, "gates">): number {
+  return gates.find(({ name }) => name === OWN_TAIL_GATE)?.value ?? Number.POSITIVE_INFINITY;
+}
 
 /** Signed: the further of level and spike, on the side of the level, within +-99. */
 export function pairZ({ level, side, z, departure }: PairVerdict): number {
@@ -130,13 +138,11 @@ export function pairFacts({ verdict }: PairObservation, streams?: number): PairF
  * A plain sentence, such as: latency_ms was 61.2 on average over its last 12 values (equivalent z 5.3), above the 40.1 that is usual on a working day at 14:00 (expected 32
  * to 48). Of a departure: latency_ms was 412, 17.7 standard deviations above the 120 that was to be expected (it strays by chance from 75 to 165).
  */
-export function pairSentence(verdict: PairNumbers, { isBelow, against, values }: PairFacts, label: string): string {
-  const { observed, expected, lower, upper, z, baseline } = verdict;
+export function pairSentence(numbers: PairNumbers, { isBelow, against, values }: PairFacts, label: string): string {
+  const { observed, expected, lower, upper, z, baseline, departure } = numbers;
   const [from, to] = [figure(lower), figure(upper)];
   const where = isBelow ? "below" : "above";
   if (against === "chance") {
-    // JSON has none that is infinite.
-    const departure = verdict.gates.find(({ name }) => name === OWN_TAIL_GATE)?.value ?? Number.POSITIVE_INFINITY;
     const more = departure > Z_MAX ? "more than " : "";
     const size = `${more}${figure(Math.min(Z_MAX, departure))} standard deviations`;
     return `${label} was ${figure(observed)}, ${size} ${where} the ${figure(expected)} that was to be expected (by chance it strays from ${from} to ${to})`;

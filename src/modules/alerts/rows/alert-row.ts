@@ -3,8 +3,19 @@
 // An alert is stored again with each of its anomalies: members that were written before are copied, as a message may stand in pieces.
 import { ownMember } from "../../../core/collections/own-member.ts";
 import { ALERT_CHANGE_KINDS } from "../../../domain/alerting/alert-changes.ts";
-import type { Acknowledgement, Alert, AlertChange, AlertMember, NotifiedEffect, Snooze } from "../../../domain/alerting/paging/alert.ts";
+import type {
+  Acknowledgement,
+  Alert,
+  AlertChange,
+  AlertMember,
+  AlertPeak,
+  NotifiedEffect,
+  Snooze,
+} from "../../../domain/alerting/paging/alert.ts";
 import { END_REASONS, type Ending } from "../../../domain/anomaly/ending.ts";
+import { readSentence, writeSentence } from "../../../domain/anomaly/sentence.ts";
+import { ByteReader } from "../../../domain/codec/byte-reader.ts";
+import { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import type { Tier } from "../../../domain/detection/anomaly-score.ts";
 import { stored } from "../../state/generated/stored-rows.ts";
 import { checkRowVersion } from "../../state/stored-json.ts";
@@ -15,6 +26,8 @@ const VERSION = 4;
 /** Part of the format. */
 const TIERS: readonly Tier[] = ["low", "medium", "high"];
 const DAMAGE = "a stored alert is damaged";
+
+const writer = new ByteSink(256);
 
 const ALERT: MessageCodec = stored.Alert;
 const MEMBERS: MessageCodec = stored.AlertMembers;
@@ -64,14 +77,7 @@ function messageOf({ state, peak, ...alert }: Alert) {
       name: storedText(name),
       value: storedText(ownMember(alert.labels, name) as string),
     })),
-    peak: {
-      anomalyId: storedId(peak.anomalyId),
-      serviceId: storedText(peak.serviceId),
-      metricName: storedText(peak.metricName),
-      detector: peak.detector,
-      z: peak.z,
-      explanation: storedText(peak.explanation),
-    },
+    peak: peakMessage(peak),
     anomalies: alert.anomalies,
     open: alert.open,
     pages: alert.pages,
@@ -88,6 +94,14 @@ function messageOf({ state, peak, ...alert }: Alert) {
     endedMs: alert.endedAtMs,
     notifiedEffects: (alert.notifiedEffects ?? []).map(({ metricName, doublings }) => ({ metricName: storedText(metricName), doublings })),
   };
+}
+
+function peakMessage({ anomalyId, serviceId, metricName, detector, z, explanation }: AlertPeak) {
+  const beside = { anomalyId: storedId(anomalyId), serviceId: storedText(serviceId), metricName: storedText(metricName), detector, z };
+  if (typeof explanation === "string") return { ...beside, explanation: storedText(explanation) };
+  sink.at = 0;
+  writeSentence(sink, explanation, { z, names: [metricName] });
+  return { ...beside, sentence: sink.shortCopy() };
 }
 
 function handMessage({ by, note, atMs }: Acknowledgement) {
@@ -137,8 +151,9 @@ function alertOf(message: Message): Alert {
   };
 }
 
-function peakOf({ anomalyId, serviceId, metricName, detector, z, explanation }: Message): Alert["peak"] {
-  return { anomalyId: idOfStored(anomalyId), serviceId, metricName, detector, z, explanation };
+function peakOf({ anomalyId, serviceId, metricName, detector, z, explanation, sentence }: Message): AlertPeak {
+  const said = sentence === null ? explanation : readSentence(new ByteReader(sentence, DAMAGE), { z, names: [metricName] });
+  return { anomalyId: idOfStored(anomalyId), serviceId, metricName, detector, z, explanation: said };
 }
 
 function memberOf({ anomalyId, metricName, serviceId }: Message, ownService: string): AlertMember {

@@ -1,13 +1,14 @@
 // A row of the ledger as a stored value, beside the key that says its tenant, its time and its id:
 //
-//   version u8 = 3, head u8 (HEAD_*, tier and outcome), ids u8 (how the anomaly's id is written, and 4 times how the alert's: ID_*), {anomaly id}, {alert id},
-//   {suppressed by word}, detector word, z f64, environment, service, metric and explanation packed text (domain/codec/phrase-text.ts), gates
-//   (domain/anomaly/packed-gates.ts), {rca gate}
+//   version u8 = 4, head u8 (HEAD_*, tier and outcome), ids u8 (how the anomaly's id is written, and 4 times how the alert's: ID_*), {anomaly id}, {alert id},
+//   {suppressed by word}, detector word, z f64, environment, service and metric packed text (domain/codec/phrase-text.ts),
+//   explanation (domain/anomaly/sentence.ts; in version 3 its words, packed text), gates (domain/anomaly/packed-gates.ts), {rca gate}
 //
 // The id of a row is that of its anomaly or its alert but for the last byte. Score and family follow. 100 bytes for a finding that a gate holds back.
 import { familyOfDetector } from "../../../domain/alerting/paging/detector-family.ts";
 import type { PageDecision } from "../../../domain/alerting/paging/page-decision.ts";
 import { readGate, readGates, writeGate, writeGates } from "../../../domain/anomaly/packed-gates.ts";
+import { readSentence, writeSentence } from "../../../domain/anomaly/sentence.ts";
 import { readWord, TEXT_BYTES_MAX, writeWord } from "../../../domain/anomaly/verdict-codec.ts";
 import { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
@@ -17,7 +18,9 @@ import { outcomeOf, tierAndOutcome, tierOf } from "../../state/row-fields.ts";
 import { checkRowVersion } from "../../state/stored-json.ts";
 import { ID_BYTES, type RowKey } from "../../state/tables.ts";
 
-const VERSION = 3;
+const VERSION = 4;
+/** Has the words of every explanation; read for one release. */
+const VERSION_OF_TEXT = 3;
 /** Above the tier and the outcome. */
 const HEAD_SUPPRESSED = 32;
 const HEAD_RCA = 64;
@@ -52,7 +55,7 @@ export function encodeDecision(decision: PageDecision, rowId: string): Uint8Arra
   writePhrased(writer, environment);
   writePhrased(writer, serviceId);
   writePhrased(writer, metricName);
-  writePhrased(writer, decision.explanation, [metricName, serviceId, environment]);
+  writeSentence(writer, decision.explanation, { z, names: [metricName, serviceId, environment] });
   writeGates(writer, gates, { z, n: 0 });
   if (rca !== null) writeGate(writer, rca, { z, n: 0 });
   return writer.shortCopy();
@@ -60,7 +63,7 @@ export function encodeDecision(decision: PageDecision, rowId: string): Uint8Arra
 
 /** Throws where a row is of another version. */
 export function checkDecisionVersion(bytes: Uint8Array): void {
-  checkRowVersion("ledger", bytes, VERSION);
+  if (bytes[0] !== VERSION_OF_TEXT) checkRowVersion("ledger", bytes, VERSION);
 }
 
 /** The decision of a row and its key. Throws on another version. */
@@ -77,7 +80,9 @@ export function decodeDecision(bytes: Uint8Array, { tenant, timeMs: atMs, id }: 
   const environment = readPhrased(reader, TEXT_BYTES_MAX);
   const serviceId = readPhrased(reader, TEXT_BYTES_MAX);
   const metricName = readPhrased(reader, TEXT_BYTES_MAX);
-  const explanation = readPhrased(reader, TEXT_BYTES_MAX, [metricName, serviceId, environment]);
+  const names = [metricName, serviceId, environment] as const;
+  const explanation =
+    bytes[0] === VERSION_OF_TEXT ? readPhrased(reader, TEXT_BYTES_MAX, names) : readSentence(reader, { z, names: [...names] });
   const gates = readGates(reader, { z, n: 0 });
   const rca = (head & HEAD_RCA) === 0 ? null : readGate(reader, { z, n: 0 });
   return {

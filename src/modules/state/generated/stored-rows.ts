@@ -771,6 +771,15 @@ export const stored: any = $root.stored = (() => {
         AlertPeak.prototype.detector = "";
         AlertPeak.prototype.z = 0;
         AlertPeak.prototype.explanation = "";
+        AlertPeak.prototype.sentence = null;
+
+        let $oneOfFields;
+
+        // Virtual OneOf for proto3 optional field
+        $Object.defineProperty(AlertPeak.prototype, "_sentence", {
+            get: $util.oneOfGetter($oneOfFields = ["sentence"]),
+            set: $util.oneOfSetter($oneOfFields)
+        });
 
         AlertPeak.encode = function (message, writer, _depth) {
             if (!writer)
@@ -791,6 +800,8 @@ export const stored: any = $root.stored = (() => {
                 writer.uint32(41).double(message.z);
             if (message.explanation != null && $Object.hasOwnProperty.call(message, "explanation") && message.explanation !== "")
                 writer.uint32(50).string(message.explanation);
+            if (message.sentence != null && $Object.hasOwnProperty.call(message, "sentence"))
+                writer.uint32(58).bytes(message.sentence);
             if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                 for (let i = 0; i < message.$unknowns.length; ++i)
                     writer.raw(message.$unknowns[i]);
@@ -873,6 +884,13 @@ export const stored: any = $root.stored = (() => {
                             message.explanation = value;
                         else
                             delete message.explanation;
+                        continue;
+                    }
+                case 7: {
+                        if (wireType !== 2)
+                            break;
+                        message.sentence = reader.bytes();
+                        message._sentence = "sentence";
                         continue;
                     }
                 }

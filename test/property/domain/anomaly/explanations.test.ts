@@ -5,7 +5,17 @@ import { describe, expect, it } from "vitest";
 import type { EpisodeFrame } from "../../../../src/core/protocol/coordinator-frame.ts";
 import { applyEpisode } from "../../../../src/domain/anomaly/anomaly.ts";
 import { decodeEpisode, encodeEpisode } from "../../../../src/domain/anomaly/episode-codec.ts";
-import { explanationOf, saysAnother } from "../../../../src/domain/anomaly/explanation.ts";
+import {
+  explanationOf,
+  readSentence,
+  saysAnother,
+  sentenceOf,
+  sentenceText,
+  withMore,
+  writeSentence,
+} from "../../../../src/domain/anomaly/sentence.ts";
+import { ByteReader } from "../../../../src/domain/codec/byte-reader.ts";
+import { ByteSink } from "../../../../src/domain/codec/byte-sink.ts";
 import { aggregateLabel, aggregateName } from "../../../../src/domain/detection/pair/pair-aggregate.ts";
 import { PairVerdict } from "../../../../src/domain/detection/pair/pair-finding.ts";
 import { type PairObservation, pairFacts, pairVerdict, pairZ } from "../../../../src/domain/detection/pair/pair-verdict.ts";
@@ -33,6 +43,20 @@ function saidByRow(frame: EpisodeFrame): string {
   const found = anomaly as NonNullable<typeof anomaly>;
   const read = decodeAnomaly(encodeAnomaly(found), { tenant: found.tenant, timeMs: NOW_MS, id: found.id });
   expect(saysAnother(found, read)).toBe(false);
+  // What its alert and decisions have of it: of another metric and z too.
+  const sentence = sentenceOf(found);
+  for (const [metricName, z] of [
+    [found.metricName, found.z],
+    ["another", 1],
+  ] as const) {
+    for (const whole of [sentence, withMore(sentence, " (held)")]) {
+      const sink = new ByteSink(4);
+      writeSentence(sink, whole, { z, names: [metricName] });
+      const reader = new ByteReader(sink.shortCopy(), "damaged");
+      expect([readSentence(reader, { z, names: [metricName] }), reader.isAtEnd]).toEqual([whole, true]);
+    }
+  }
+  expect(sentenceText(withMore(sentence, " (held)"))).toBe(`${explanationOf(read)} (held)`);
   return explanationOf(read);
 }
 

@@ -23,6 +23,7 @@ import { ledgerRowId } from "../../../../src/modules/alerts/ledger-book.ts";
 import { decodeDecision, encodeDecision } from "../../../../src/modules/alerts/rows/decision-row.ts";
 import { decodeAnomaly, encodeAnomaly } from "../../../../src/modules/anomalies/anomaly-row.ts";
 import { tenantTimeKey, tenantTimeOf } from "../../../../src/modules/state/tables.ts";
+import { anySentence } from "../../../support/any-sentence.ts";
 
 function through<T>(write: (writer: ByteSink) => void, read: (reader: ByteReader) => T): T {
   const writer = new ByteSink(4);
@@ -163,7 +164,7 @@ const decision: fc.Arbitrary<PageDecision> = fc
         fc.nat().map((ms) => ({ name: "rca_cooldown", passed: false, value: ms / 60_000, limit: 15 })),
       ),
     ),
-    explanation: text,
+    explanation: anySentence(text, number),
   })
   .map((made) => ({ ...made, family: familyOfDetector(made.detector), score: anomalyScore(made.z) })) as fc.Arbitrary<PageDecision>;
 

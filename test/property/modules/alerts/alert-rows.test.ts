@@ -5,6 +5,7 @@ import type { Finding } from "../../../../src/domain/alerting/paging/finding.ts"
 import type { PageDecision } from "../../../../src/domain/alerting/paging/page-decision.ts";
 import { decodeAlert, encodeAlert } from "../../../../src/modules/alerts/rows/alert-row.ts";
 import { decodeDecision, encodeDecision } from "../../../../src/modules/alerts/rows/decision-row.ts";
+import { anySentence } from "../../../support/any-sentence.ts";
 import { PAGING_START_MS, PagingRig } from "../../../support/paging-rig.ts";
 
 const text = fc.string({ unit: "grapheme", maxLength: 12 });
@@ -17,7 +18,7 @@ const finding: fc.Arbitrary<Partial<Finding>> = fc.record({
   z: fc.double({ min: -99, max: 99, noNaN: true }).map((z) => z || 1),
   attributes: fc.dictionary(text, fc.oneof(text, fc.boolean(), fc.integer())),
   services: fc.array(text, { maxLength: 3 }),
-  explanation: text,
+  explanation: anySentence(text, fc.double()),
 });
 
 function readBack(decision: PageDecision): PageDecision {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Anomaly } from "../../../../src/domain/anomaly/anomaly.ts";
 import { decodeEpisode, encodeEpisode, type PackedEpisode } from "../../../../src/domain/anomaly/episode-codec.ts";
-import { explanationOf } from "../../../../src/domain/anomaly/explanation.ts";
+import { explanationOf } from "../../../../src/domain/anomaly/sentence.ts";
 import { type Verdict, zScoreVerdict } from "../../../../src/domain/detection/verdict.ts";
 import { identityText } from "../../../../src/domain/series/stream-identity.ts";
 import { decodeAnomaly, encodeAnomaly } from "../../../../src/modules/anomalies/anomaly-row.ts";

@@ -1,7 +1,9 @@
 // Noise that stays over the bar of layer 1 for some minutes is held where a long baseline decides, now or later, and where others are judged for a series.
+
 import { describe, expect, it } from "vitest";
 import { FILE_FACTS } from "../../../../src/cli/file-environment.ts";
 import { FLAG_COUNTER } from "../../../../src/core/layout/stream-record.ts";
+import { sentenceText } from "../../../../src/domain/anomaly/sentence.ts";
 import { runOnce } from "../../../../src/domain/backtest/backtest.ts";
 import type { BacktestSeries } from "../../../../src/domain/backtest/history.ts";
 import { UTC_OFFSET } from "../../../../src/domain/detection/seasonal/time-zone-hours.ts";
@@ -33,7 +35,7 @@ async function outcomes(series: readonly BacktestSeries[], overrides: WatchdogOv
   const options = { window: 120, samplesMin: 12, intervalMs: MINUTE_MS, offsetMs: UTC_OFFSET, ...range };
   const decisions = await runOnce(series, FILE_FACTS, variant(overrides), options, () => undefined);
   return {
-    pages: decisions.filter(({ outcome }) => outcome === "paged").map(({ explanation }) => explanation),
+    pages: decisions.filter(({ outcome }) => outcome === "paged").map(({ explanation }) => sentenceText(explanation)),
     held: decisions.filter(({ suppressedBy }) => suppressedBy === "confirmation").length,
   };
 }

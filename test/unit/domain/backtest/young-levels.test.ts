@@ -1,5 +1,7 @@
 // What is told of a series of one level, before it has a day, and when.
+
 import { expect, it } from "vitest";
+import { sentenceText } from "../../../../src/domain/anomaly/sentence.ts";
 import { MINUTE_MS, pagesOf, START_MS } from "../../../support/backtest-rig.ts";
 
 const HOUR_MS = 60 * MINUTE_MS;
@@ -21,5 +23,5 @@ it.each([
   expect(page).toBeDefined();
   expect((page?.atMs ?? 0) - atMs).toBeLessThanOrEqual(4 * MINUTE_MS);
   expect(page?.tier).toBe(tier);
-  expect(page?.explanation).toMatch(new RegExp(`^${metricName} was ${to}, `));
+  expect(sentenceText(page?.explanation ?? "")).toMatch(new RegExp(`^${metricName} was ${to}, `));
 });

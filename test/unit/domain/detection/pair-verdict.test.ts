@@ -5,6 +5,7 @@ import { PairDetector } from "../../../../src/domain/detection/pair/pair-detecto
 import type { PairVerdict } from "../../../../src/domain/detection/pair/pair-finding.ts";
 import { SURROUNDED_BY_NOTHING } from "../../../../src/domain/detection/pair/pair-surroundings.ts";
 import {
+  departureOf,
   mayAlert,
   type PairObservation,
   pairFacts,
@@ -49,7 +50,8 @@ function observation(detector: PairDetector, verdict: PairVerdict, row: number, 
 }
 
 function sentence(of: PairObservation, label: string): string {
-  return pairSentence(pairVerdict(of), pairFacts(of), label);
+  const verdict = pairVerdict(of);
+  return pairSentence({ ...verdict, departure: departureOf(verdict) }, pairFacts(of), label);
 }
 
 /** The first observation of which `is` holds. */

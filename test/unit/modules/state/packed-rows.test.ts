@@ -1,7 +1,7 @@
 // What is packed by hand is a format: bytes of this version are read by every later one. A round trip alone would not notice that a table of words or phrases was put in another order.
 import { expect, it } from "vitest";
 import { decodeEpisode, encodeEpisode } from "../../../../src/domain/anomaly/episode-codec.ts";
-import { explanationOf } from "../../../../src/domain/anomaly/explanation.ts";
+import { explanationOf, sentenceText } from "../../../../src/domain/anomaly/sentence.ts";
 import { decodeDecision, encodeDecision } from "../../../../src/modules/alerts/rows/decision-row.ts";
 import { decodeAnomaly, encodeAnomaly, isEndedRow } from "../../../../src/modules/anomalies/anomaly-row.ts";
 import { STORED_ANOMALY, STORED_DECISION, STORED_FRAME } from "../../../support/packed-rows.ts";
@@ -14,15 +14,15 @@ it("a stored anomaly is read, and written in the same bytes", () => {
   const { tenant, detectedAtMs: timeMs, id } = anomaly;
   expect(decodeAnomaly(bytesOf(bytes), { tenant, timeMs, id })).toEqual(anomaly);
   expect(base64(encodeAnomaly(anomaly))).toBe(bytes);
-  expect(explanationOf(anomaly)).toBe(STORED_ANOMALY.words);
+  expect(explanationOf(anomaly)).toBe(STORED_ANOMALY.text);
 });
 
 it("an anomaly that was stored with the words of its sentence is read with these", () => {
-  const { anomaly, ofWords, words } = STORED_ANOMALY;
+  const { anomaly, ofText, text } = STORED_ANOMALY;
   const { tenant, detectedAtMs: timeMs, id } = anomaly;
-  const read = decodeAnomaly(bytesOf(ofWords), { tenant, timeMs, id });
-  expect(read).toEqual({ ...anomaly, explanation: words });
-  expect(isEndedRow(bytesOf(ofWords))).toBe(true);
+  const read = decodeAnomaly(bytesOf(ofText), { tenant, timeMs, id });
+  expect(read).toEqual({ ...anomaly, explanation: text });
+  expect(isEndedRow(bytesOf(ofText))).toBe(true);
   expect(decodeAnomaly(encodeAnomaly(read), { tenant, timeMs, id })).toEqual(read);
 });
 
@@ -30,6 +30,15 @@ it("a stored decision is read, and written in the same bytes", () => {
   const { decision, rowId, bytes } = STORED_DECISION;
   expect(decodeDecision(bytesOf(bytes), { tenant: decision.tenant, timeMs: decision.atMs, id: rowId })).toEqual(decision);
   expect(base64(encodeDecision(decision, rowId))).toBe(bytes);
+  expect(sentenceText(decision.explanation)).toBe(STORED_DECISION.text);
+});
+
+it("a decision that was stored with the words of its sentence is read with these", () => {
+  const { decision, rowId, ofText, text } = STORED_DECISION;
+  const place = { tenant: decision.tenant, timeMs: decision.atMs, id: rowId };
+  const read = decodeDecision(bytesOf(ofText), place);
+  expect(read).toEqual({ ...decision, explanation: text });
+  expect(decodeDecision(encodeDecision(read, rowId), place)).toEqual(read);
 });
 
 it("a frame of an episode is read, member by member in the verdict's order, and written in the same bytes", () => {
