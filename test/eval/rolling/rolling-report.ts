@@ -1,9 +1,8 @@
-// usage: node --import { sentenceText } from "../../../src/domain/anomaly/sentence.ts";
-import ./scripts/typescript-loader.mjs test/eval/rolling/rolling-report.ts [--services N] [--seed N]
-
+// usage: node --import ./scripts/typescript-loader.mjs test/eval/rolling/rolling-report.ts [--services N] [--seed N]
 // Rolling deployments that rename every pod each hour, through the whole pipeline: pages in services without a fault, beside those of the same telemetry under names that
 // stay, and the share of faults in single pods that page.
 import { parseArgs } from "node:util";
+import { sentenceText } from "../../../src/domain/anomaly/sentence.ts";
 import { runOnce } from "../../../src/domain/backtest/backtest.ts";
 import { NO_FACTS } from "../../../src/domain/backtest/history.ts";
 import { UTC_OFFSET } from "../../../src/domain/detection/seasonal/time-zone-hours.ts";
@@ -31,7 +30,10 @@ async function pagesOf(number: number, isRenamed: boolean, fault: PodFault | und
   );
   return decisions
     .filter(({ outcome }) => outcome === "paged")
-    .map(({ atMs, detector, metricName, explanation }) => `${(atMs - START_MS) / MINUTE_MS} ${detector} ${metricName} ${sentenceText(explanation)}`);
+    .map(
+      ({ atMs, detector, metricName, explanation }) =>
+        `${(atMs - START_MS) / MINUTE_MS} ${detector} ${metricName} ${sentenceText(explanation)}`,
+    );
 }
 
 let [quiet, renamed, kept, found] = [0, 0, 0, 0];

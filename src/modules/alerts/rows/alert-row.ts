@@ -13,7 +13,7 @@ import type {
   Snooze,
 } from "../../../domain/alerting/paging/alert.ts";
 import { END_REASONS, type Ending } from "../../../domain/anomaly/ending.ts";
-import { readSentence, writeSentence } from "../../../domain/anomaly/sentence.ts";
+import { type KnownBeside, readSentence, type Sentence, writeSentence } from "../../../domain/anomaly/sentence.ts";
 import { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import type { Tier } from "../../../domain/detection/anomaly-score.ts";
@@ -97,11 +97,22 @@ function messageOf({ state, peak, ...alert }: Alert) {
 }
 
 function peakMessage({ anomalyId, serviceId, metricName, detector, z, explanation }: AlertPeak) {
-  const beside = { anomalyId: storedId(anomalyId), serviceId: storedText(serviceId), metricName: storedText(metricName), detector, z };
-  if (typeof explanation === "string") return { ...beside, explanation: storedText(explanation) };
+  const isText = typeof explanation === "string";
+  return {
+    anomalyId: storedId(anomalyId),
+    serviceId: storedText(serviceId),
+    metricName: storedText(metricName),
+    detector,
+    z,
+    explanation: isText ? storedText(explanation) : null,
+    sentence: isText ? null : sentenceBytes(explanation, { z, names: [metricName] }),
+  };
+}
+
+function sentenceBytes(sentence: Sentence, beside: KnownBeside): Uint8Array {
   sink.at = 0;
-  writeSentence(sink, explanation, { z, names: [metricName] });
-  return { ...beside, sentence: sink.shortCopy() };
+  writeSentence(sink, sentence, beside);
+  return sink.shortCopy();
 }
 
 function handMessage({ by, note, atMs }: Acknowledgement) {
