@@ -47,8 +47,8 @@ export interface PairNumbers extends Pick<RuleVerdict, "observed" | "expected" |
 }
 
 /** Standard deviations that a value departs by, without its sign; JSON has none that is infinite. */
-export function departureOf({ gates }: Pick<RuleVerdict, "gates">): number {
-  return gates.find(({ name }) => name === OWN_TAIL_GATE)?.value ?? Number.POSITIVE_INFINITY;
+export function departureOf(verdict: Pick<RuleVerdict, "gates">): number {
+  return verdict.gates.find(({ name }) => name === OWN_TAIL_GATE)?.value ?? Number.POSITIVE_INFINITY;
 }
 
 /** Signed: the further of level and spike, on the side of the level, within +-99. */

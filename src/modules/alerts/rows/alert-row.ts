@@ -110,9 +110,9 @@ function peakMessage({ anomalyId, serviceId, metricName, detector, z, explanatio
 }
 
 function sentenceBytes(sentence: Sentence, beside: KnownBeside): Uint8Array {
-  sink.at = 0;
-  writeSentence(sink, sentence, beside);
-  return sink.shortCopy();
+  writer.at = 0;
+  writeSentence(writer, sentence, beside);
+  return writer.shortCopy();
 }
 
 function handMessage({ by, note, atMs }: Acknowledgement) {
