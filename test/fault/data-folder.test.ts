@@ -1,9 +1,10 @@
 // What a data folder goes through besides a kill: a torn end of the log, a second server, syncs before every answer.
-import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { listSegments } from "../../src/adapters/log/log-segment.ts";
 import { logDirectory } from "../../src/adapters/log/meta-file.ts";
+import { parseExposition } from "../support/exposition.ts";
 import { generator } from "../support/generator.ts";
 import { LoadSender } from "../support/load-sender.ts";
 import { LoadScript } from "../support/load-sender-script.ts";
@@ -126,6 +127,22 @@ describe("a folder that cannot be used", () => {
     const server = bench.launch({ DATA_DIR: folder });
     expect(await server.ended).toBe(1);
     expect(server.output).toMatch(/^vedette: [^\n]+\n$/);
+  });
+});
+
+/** What bodies leave behind them: in memory, in the log, in the store. */
+const LEFT_BY_BODIES =
+  /^vedette_(samples|rows_placed|streams|stream_refs|stream_samples|bodies|body_bytes|log_bytes|log_commits|chunks|episodes_opened|excursions|lane_table_entries|anomalies_stored|alerts_opened|ledger_rows|metadata_stored|coordinator_frames|services|dead_letters)(_total)?(\{|$)/;
+
+describe("an empty folder", () => {
+  it("is served without a trace of what the start has rehearsed", async () => {
+    const server = await bench.start({ DATA_DIR: bench.dataFolder(), ENGINES: "2" });
+    const families = parseExposition(await (await fetch(`${server.origin}/metrics`)).text());
+    const left = [...families.values()].flatMap(({ samples }) => samples).filter(({ name }) => LEFT_BY_BODIES.test(name));
+    expect(left.length).toBeGreaterThan(20);
+    expect(left.filter(({ value }) => value !== 0)).toEqual([]);
+    expect(listSegments(logDirectory(server.dataDir)).map(({ path }) => statSync(path).size)).toEqual([0, 0]);
+    await server.stop();
   });
 });
 

@@ -25,6 +25,7 @@ import type { ShardExports } from "../../domain/kernel/shard-kernel.ts";
 import { Engine } from "./engine.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import { replayStart } from "./recovery/recovery.ts";
+import { rehearse } from "./rehearsal/rehearsal.ts";
 import { EngineCounters } from "./report/engine-counters.ts";
 
 /** Main tells an engine once what it is made with, before anything else. */
@@ -84,6 +85,7 @@ function host(
 ): HostedEngine {
   const memory = memories[number] as EngineMemory;
   const { options, kernelModule } = awaitBegin(new Mailbox<EngineBegin, EngineReport>(mainPort), memory);
+  if (number === data.engines[0]?.engine) rehearse(options, { kernelModule, clock: systemClock });
   const main = new Mailbox<EngineCommand, EngineReport>(mainPort);
   const coordinator = new Mailbox<EngineRequest, EngineReply | FramesPlaced>(coordinatorPort);
   const directory = logDirectory(data.dataDir);

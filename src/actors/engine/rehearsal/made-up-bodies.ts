@@ -1,0 +1,95 @@
+// Bodies that nobody sent, of series that exist nowhere, for the rehearsal of a start: as Prometheus and services that report for themselves would send them.
+import { BODY_JSON_BATCH, BODY_JSON_SINGLE, BODY_REMOTE_WRITE_1 } from "../../../core/protocol/body-kind.ts";
+
+const text = new TextEncoder();
+/** Time between two samples of a series. */
+const STEP_MS = 1_000;
+/** Series that every round has samples of, and those that only one has. */
+const KNOWN_SERIES = 32;
+const NEW_SERIES = 4;
+const BATCH_RECORDS = 8;
+const SERIES_PER_SERVICE = 16;
+/** From this round on a series of eight leaves its usual values, in its turn. */
+const USUAL_ROUNDS = 40;
+const TURNS = 64;
+
+export interface MadeUpBody {
+  /** BODY_* of body-kind.ts. */
+  readonly kind: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Bodies of so many rounds, the last of which is of `nowMs`. */
+export function* madeUpBodies(rounds: number, nowMs: number): Generator<MadeUpBody> {
+  for (let round = 0; round < rounds; round++) {
+    const timeMs = nowMs - (rounds - round) * STEP_MS;
+    const newSeries = KNOWN_SERIES + NEW_SERIES * round;
+    yield { kind: BODY_REMOTE_WRITE_1, bytes: remoteWriteBody(0, KNOWN_SERIES, round, timeMs) };
+    yield { kind: BODY_REMOTE_WRITE_1, bytes: remoteWriteBody(newSeries, NEW_SERIES, round, timeMs) };
+    yield { kind: BODY_JSON_SINGLE, bytes: encoded(record(round % BATCH_RECORDS, round, timeMs)) };
+    const records = Array.from({ length: BATCH_RECORDS }, (_, i) => record(i, round, timeMs + 1));
+    yield { kind: BODY_JSON_BATCH, bytes: encoded(records) };
+  }
+}
+
+/** Value of a series: it wanders a little around a level of its own, and leaves it now and then. */
+function valueOf(series: number, round: number): number {
+  const usual = 100 + 10 * (series % 7) + ((series * 31 + round * 17) % 11) / 10;
+  return round > USUAL_ROUNDS && series % 8 === round % TURNS ? usual * 9 : usual;
+}
+
+function serviceOf(series: number): string {
+  return `rehearsed-${Math.floor(series / SERIES_PER_SERVICE)}`;
+}
+
+/** A body of remote-write with a sample of each of `count` series from `first` on. */
+function remoteWriteBody(first: number, count: number, round: number, timeMs: number): Uint8Array {
+  const series = Array.from({ length: count }, (_, i) => {
+    const labels = [
+      ["__name__", `rehearsed_seconds_${(first + i) % SERIES_PER_SERVICE}`],
+      ["job", serviceOf(first + i)],
+    ] as const;
+    const named = labels.flatMap(([name, value]) => field(1, [...field(1, text.encode(name)), ...field(2, text.encode(value))]));
+    const value = new Uint8Array(new Float64Array([valueOf(first + i, round)]).buffer);
+    return field(1, [...named, ...field(2, [DOUBLE_1, ...value, VARINT_2, ...varint(timeMs)])]);
+  });
+  return snappyLiteral(series.flat());
+}
+
+/** A record of telemetry. */
+function record(series: number, round: number, timeMs: number) {
+  return {
+    service_id: serviceOf(series),
+    type: "metric",
+    metric_name: `rehearsed_depth_${series % SERIES_PER_SERVICE}`,
+    value: valueOf(series, round),
+    timestamp: new Date(timeMs).toISOString(),
+    attributes: { region: "nowhere" },
+  };
+}
+
+function encoded(value: unknown): Uint8Array {
+  return text.encode(JSON.stringify(value));
+}
+
+// The wire of protobuf and of snappy, as far as these bodies need it.
+
+/** Tags of a double in field 1 and of a varint in field 2. */
+const DOUBLE_1 = 0x09;
+const VARINT_2 = 0x10;
+/** Tag of a literal whose length, less one, are the next two bytes. */
+const LITERAL_2 = 61 << 2;
+
+function field(number: number, content: ArrayLike<number>): number[] {
+  return [number * 8 + 2, ...varint(content.length), ...Array.from(content)];
+}
+
+function varint(value: number): number[] {
+  return value < 128 ? [value] : [(value % 128) | 128, ...varint(Math.floor(value / 128))];
+}
+
+/** A block without copies, of less than 64 KiB. */
+function snappyLiteral(content: readonly number[]): Uint8Array {
+  const last = content.length - 1;
+  return Uint8Array.from([...varint(content.length), LITERAL_2, last & 255, last >> 8, ...content]);
+}

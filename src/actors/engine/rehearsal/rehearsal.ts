@@ -1,0 +1,118 @@
+// The rehearsal of a start (ADR 113): before a thread's engines are made, one of the same code over a memory of its own takes made-up bodies of a tenant that exists nowhere, so that
+// V8 has compiled what the first bodies run through. Its log is forgotten, its frames are read by nobody else, and it is dropped: nothing of it is counted or stored.
+import { forgottenFiles } from "../../../adapters/log/forgotten-files.ts";
+import { type LogWriter, openLogWriter } from "../../../adapters/log/log-writer.ts";
+import type { Clock } from "../../../adapters/platform/clock.ts";
+import { CoordinatorRingReader } from "../../../adapters/shared-memory/coordinator-ring.ts";
+import { createEngineMemory, EngineMemory, ProcessSlots } from "../../../adapters/shared-memory/engine-memory.ts";
+import { writeDescriptor } from "../../../core/layout/body-descriptor.ts";
+import { BODY_PADDING_BYTES, BODY_RING, PROCESS_LENGTH_BYTES } from "../../../core/layout/memory-map.ts";
+import type { EngineFrame } from "../../../core/protocol/coordinator-frame.ts";
+import type { EngineReport } from "../../../core/protocol/engine-control.ts";
+import { instantiateKernel } from "../../../domain/kernel/kernel-instance.ts";
+import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
+import type { ShardExports } from "../../../domain/kernel/shard-kernel.ts";
+import { Engine } from "../engine.ts";
+import type { EngineOptions } from "../engine-options.ts";
+import { type MadeUpBody, madeUpBodies } from "./made-up-bodies.ts";
+
+/** As many as functions need to be compiled, and no longer than a start may take for it. */
+const ROUNDS = 300;
+const MS_MAX = 350;
+const FRAMES_TAKEN = 1_000;
+
+export interface RehearsalLimits {
+  readonly rounds: number;
+  readonly msMax: number;
+}
+
+/** What a rehearsal has done. */
+export interface Rehearsed {
+  readonly bodies: number;
+  /** Statuses of the answers, one a body. */
+  readonly statuses: readonly number[];
+  readonly frames: readonly EngineFrame["kind"][];
+}
+
+/** Rehearses what engines of these options will do. */
+export function rehearse(
+  options: EngineOptions,
+  { kernelModule, clock }: { readonly kernelModule: WebAssembly.Module; readonly clock: Clock },
+  { rounds, msMax }: RehearsalLimits = { rounds: ROUNDS, msMax: MS_MAX },
+): Rehearsed {
+  const endMs = clock.monotonicMs() + msMax;
+  const engine = new RehearsedEngine(options, kernelModule, clock);
+  for (const body of madeUpBodies(rounds, clock.wallMs())) {
+    if (clock.monotonicMs() >= endMs) break;
+    engine.take(body);
+  }
+  return engine.end();
+}
+
+/** An engine, and all that is around it. */
+class RehearsedEngine {
+  readonly #clock: Clock;
+  readonly #memory = new EngineMemory(createEngineMemory());
+  readonly #ring = new CoordinatorRingReader(this.#memory);
+  readonly #engine: Engine;
+  readonly #statuses: number[] = [];
+  readonly #frames: Array<EngineFrame["kind"]> = [];
+  readonly #log: LogWriter;
+  #bodies = 0;
+
+  constructor(options: EngineOptions, kernelModule: WebAssembly.Module, clock: Clock) {
+    this.#clock = clock;
+    this.#log = openLogWriter({ directory: "log", dataDir: ".", epoch: options.epoch, lane: 0, syncEach: false }, forgottenFiles);
+    const nothingStored = { checkpoints: [], laneMarks: [], leaveOut: [], metadata: [], metricScopes: [] };
+    this.#engine = new Engine(
+      { ...options, ...nothingStored, engine: 0, engines: 1, tenants: ["rehearsal"] },
+      {
+        memories: [this.#memory],
+        kernel: instantiateKernel<LaneExports & ShardExports>(kernelModule, this.#memory.memory),
+        processWords: new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES)),
+        log: this.#log,
+        replay: { next: () => ({ done: true, value: [] }) },
+        clock,
+        report: (report) => this.#note(report),
+        ringCoordinator: () => undefined,
+        takeCommand: () => undefined,
+        takeRequest: () => undefined,
+        reply: () => undefined,
+      },
+    );
+    this.#rest();
+  }
+
+  /** Takes a body and does all that comes of it. */
+  take({ kind, bytes }: MadeUpBody): void {
+    this.#memory.bytes.set(bytes, BODY_RING);
+    this.#memory.bytes.fill(0, BODY_RING + bytes.length, BODY_RING + bytes.length + BODY_PADDING_BYTES);
+    const times = { arrivalMs: this.#clock.monotonicMs(), wallMs: this.#clock.wallMs() };
+    const sent = { tenant: 0, keyBytes: 0, isAnonymous: false, sender: 0, ...times };
+    writeDescriptor(this.#memory.view, this.#bodies, { pointer: BODY_RING, bytes: bytes.length, kind, admission: this.#bodies + 1, ...sent });
+    this.#memory.publishBodies(++this.#bodies);
+    this.#rest();
+  }
+
+  /** Ends it; what it was is collected with it. */
+  end(): Rehearsed {
+    this.#log.close();
+    return { bodies: this.#bodies, statuses: this.#statuses, frames: this.#frames };
+  }
+
+  #rest(): void {
+    while (this.#engine.step()) this.#takeFrames();
+    this.#takeFrames();
+  }
+
+  #takeFrames(): void {
+    for (const { kind } of this.#ring.take(FRAMES_TAKEN)) this.#frames.push(kind);
+  }
+
+  #note(report: EngineReport): void {
+    if (report.type !== "answers") return;
+    report.counts.forEach((count, i) => {
+      for (let answered = 0; answered < count; answered++) this.#statuses.push(report.statuses[i] as number);
+    });
+  }
+}
