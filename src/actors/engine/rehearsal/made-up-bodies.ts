@@ -4,14 +4,14 @@ import { BODY_JSON_BATCH, BODY_JSON_SINGLE, BODY_REMOTE_WRITE_1 } from "../../..
 const text = new TextEncoder();
 /** Time between two samples of a series. */
 const STEP_MS = 1_000;
-/** Series that every round has samples of, and those that only one has. */
+/** Series that every repeat has samples of, and new ones in each. */
 const KNOWN_SERIES = 32;
 const NEW_SERIES = 4;
 const BATCH_RECORDS = 8;
 const SERIES_PER_SERVICE = 16;
-/** From this round on a series of eight leaves its usual values, in its turn. */
-const USUAL_ROUNDS = 40;
-const TURNS = 64;
+/** A series of eight leaves its usual values once in so many repeats, but not in the first. */
+const USUAL_REPEATS = 40;
+const BETWEEN_DEPARTURES = 64;
 
 export interface MadeUpBody {
   /** BODY_* of body-kind.ts. */
@@ -19,23 +19,23 @@ export interface MadeUpBody {
   readonly bytes: Uint8Array;
 }
 
-/** Bodies of so many rounds, the last of which is of `nowMs`. */
-export function* madeUpBodies(rounds: number, nowMs: number): Generator<MadeUpBody> {
-  for (let round = 0; round < rounds; round++) {
-    const timeMs = nowMs - (rounds - round) * STEP_MS;
-    const newSeries = KNOWN_SERIES + NEW_SERIES * round;
-    yield { kind: BODY_REMOTE_WRITE_1, bytes: remoteWriteBody(0, KNOWN_SERIES, round, timeMs) };
-    yield { kind: BODY_REMOTE_WRITE_1, bytes: remoteWriteBody(newSeries, NEW_SERIES, round, timeMs) };
-    yield { kind: BODY_JSON_SINGLE, bytes: encoded(record(round % BATCH_RECORDS, round, timeMs)) };
-    const records = Array.from({ length: BATCH_RECORDS }, (_, i) => record(i, round, timeMs + 1));
+/** Bodies of so many repeats, the last just before `nowMs`. */
+export function* madeUpBodies(repeats: number, nowMs: number): Generator<MadeUpBody> {
+  for (let repeat = 0; repeat < repeats; repeat++) {
+    const timeMs = nowMs - (repeats - repeat) * STEP_MS;
+    const newSeries = KNOWN_SERIES + NEW_SERIES * repeat;
+    yield { kind: BODY_REMOTE_WRITE_1, bytes: remoteWriteBody(0, KNOWN_SERIES, repeat, timeMs) };
+    yield { kind: BODY_REMOTE_WRITE_1, bytes: remoteWriteBody(newSeries, NEW_SERIES, repeat, timeMs) };
+    yield { kind: BODY_JSON_SINGLE, bytes: encoded(record(repeat % BATCH_RECORDS, repeat, timeMs)) };
+    const records = Array.from({ length: BATCH_RECORDS }, (_, i) => record(i, repeat, timeMs + 1));
     yield { kind: BODY_JSON_BATCH, bytes: encoded(records) };
   }
 }
 
 /** Value of a series: it wanders a little around a level of its own, and leaves it now and then. */
-function valueOf(series: number, round: number): number {
-  const usual = 100 + 10 * (series % 7) + ((series * 31 + round * 17) % 11) / 10;
-  return round > USUAL_ROUNDS && series % 8 === round % TURNS ? usual * 9 : usual;
+function valueOf(series: number, repeat: number): number {
+  const usual = 100 + 10 * (series % 7) + ((series * 31 + repeat * 17) % 11) / 10;
+  return repeat > USUAL_REPEATS && series % 8 === repeat % BETWEEN_DEPARTURES ? usual * 9 : usual;
 }
 
 function serviceOf(series: number): string {
@@ -43,26 +43,25 @@ function serviceOf(series: number): string {
 }
 
 /** A body of remote-write with a sample of each of `count` series from `first` on. */
-function remoteWriteBody(first: number, count: number, round: number, timeMs: number): Uint8Array {
+function remoteWriteBody(first: number, count: number, repeat: number, timeMs: number): Uint8Array {
   const series = Array.from({ length: count }, (_, i) => {
     const labels = [
       ["__name__", `rehearsed_seconds_${(first + i) % SERIES_PER_SERVICE}`],
       ["job", serviceOf(first + i)],
     ] as const;
     const named = labels.flatMap(([name, value]) => field(1, [...field(1, text.encode(name)), ...field(2, text.encode(value))]));
-    const value = new Uint8Array(new Float64Array([valueOf(first + i, round)]).buffer);
+    const value = new Uint8Array(new Float64Array([valueOf(first + i, repeat)]).buffer);
     return field(1, [...named, ...field(2, [DOUBLE_1, ...value, VARINT_2, ...varint(timeMs)])]);
   });
   return snappyLiteral(series.flat());
 }
 
-/** A record of telemetry. */
-function record(series: number, round: number, timeMs: number) {
+function record(series: number, repeat: number, timeMs: number) {
   return {
     service_id: serviceOf(series),
     type: "metric",
     metric_name: `rehearsed_depth_${series % SERIES_PER_SERVICE}`,
-    value: valueOf(series, round),
+    value: valueOf(series, repeat),
     timestamp: new Date(timeMs).toISOString(),
     attributes: { region: "nowhere" },
   };

@@ -9,20 +9,20 @@ import { writeDescriptor } from "../../../core/layout/body-descriptor.ts";
 import { BODY_PADDING_BYTES, BODY_RING, PROCESS_LENGTH_BYTES } from "../../../core/layout/memory-map.ts";
 import type { EngineFrame } from "../../../core/protocol/coordinator-frame.ts";
 import type { EngineReport } from "../../../core/protocol/engine-control.ts";
+import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import { instantiateKernel } from "../../../domain/kernel/kernel-instance.ts";
-import type { LaneExports } from "../../../domain/kernel/lane-kernel.ts";
 import type { ShardExports } from "../../../domain/kernel/shard-kernel.ts";
 import { Engine } from "../engine.ts";
 import type { EngineOptions } from "../engine-options.ts";
 import { type MadeUpBody, madeUpBodies } from "./made-up-bodies.ts";
 
 /** As many as functions need to be compiled, and no longer than a start may take for it. */
-const ROUNDS = 300;
+const REPEATS = 300;
 const MS_MAX = 350;
 const FRAMES_TAKEN = 1_000;
 
 export interface RehearsalLimits {
-  readonly rounds: number;
+  readonly repeats: number;
   readonly msMax: number;
 }
 
@@ -38,11 +38,11 @@ export interface Rehearsed {
 export function rehearse(
   options: EngineOptions,
   { kernelModule, clock }: { readonly kernelModule: WebAssembly.Module; readonly clock: Clock },
-  { rounds, msMax }: RehearsalLimits = { rounds: ROUNDS, msMax: MS_MAX },
+  { repeats, msMax }: RehearsalLimits = { repeats: REPEATS, msMax: MS_MAX },
 ): Rehearsed {
   const endMs = clock.monotonicMs() + msMax;
   const engine = new RehearsedEngine(options, kernelModule, clock);
-  for (const body of madeUpBodies(rounds, clock.wallMs())) {
+  for (const body of madeUpBodies(repeats, clock.wallMs())) {
     if (clock.monotonicMs() >= endMs) break;
     engine.take(body);
   }
@@ -62,14 +62,14 @@ class RehearsedEngine {
 
   constructor(options: EngineOptions, kernelModule: WebAssembly.Module, clock: Clock) {
     this.#clock = clock;
-    this.#log = openLogWriter({ directory: "log", dataDir: ".", epoch: options.epoch, lane: 0, syncEach: false }, forgottenFiles);
-    const nothingStored = { checkpoints: [], laneMarks: [], leaveOut: [], metadata: [], metricScopes: [] };
+    this.#log = openLogWriter({ directory: "log", dataDir: ".", epoch: options.epoch, writer: 0, syncEach: false }, forgottenFiles);
+    const nothingStored = { checkpoints: [], logMarks: [], leaveOut: [], metadata: [], metricScopes: [] };
     this.#engine = new Engine(
       { ...options, ...nothingStored, engine: 0, engines: 1, tenants: ["rehearsal"] },
       {
         memories: [this.#memory],
-        kernel: instantiateKernel<LaneExports & ShardExports>(kernelModule, this.#memory.memory),
-        processWords: new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES)),
+        kernel: instantiateKernel<IngestExports & ShardExports>(kernelModule, this.#memory.memory),
+        processSlots: new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES)),
         log: this.#log,
         replay: { next: () => ({ done: true, value: [] }) },
         clock,
@@ -89,7 +89,13 @@ class RehearsedEngine {
     this.#memory.bytes.fill(0, BODY_RING + bytes.length, BODY_RING + bytes.length + BODY_PADDING_BYTES);
     const times = { arrivalMs: this.#clock.monotonicMs(), wallMs: this.#clock.wallMs() };
     const sent = { tenant: 0, keyBytes: 0, isAnonymous: false, sender: 0, ...times };
-    writeDescriptor(this.#memory.view, this.#bodies, { pointer: BODY_RING, bytes: bytes.length, kind, admission: this.#bodies + 1, ...sent });
+    writeDescriptor(this.#memory.view, this.#bodies, {
+      pointer: BODY_RING,
+      bytes: bytes.length,
+      kind,
+      admission: this.#bodies + 1,
+      ...sent,
+    });
     this.#memory.publishBodies(++this.#bodies);
     this.#rest();
   }

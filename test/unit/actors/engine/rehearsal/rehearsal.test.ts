@@ -6,17 +6,17 @@ import { rehearse } from "../../../../../src/actors/engine/rehearsal/rehearsal.t
 import { FRAME_VERDICT } from "../../../../../src/core/protocol/coordinator-frame.ts";
 import { VirtualClock } from "../../../../support/cluster.ts";
 
-const ROUNDS = 120;
+const REPEATS = 120;
 const kernelModule = new WebAssembly.Module(readFileSync("dist/domain/kernel/kernel.wasm"));
 const options: EngineOptions = {
   ...{ engine: 3, engines: 8, epoch: 7, seriesLimit: 1_000_000, zThreshold: 3, samplesMin: 12, window: 120, tenants: ["acme", "default"] },
-  ...{ seeds: [1n, 2n, 3n, 4n], checkpoints: [], laneMarks: [], idleMs: 3_600_000, retentionMs: 86_400_000 },
+  ...{ seeds: [1n, 2n, 3n, 4n], checkpoints: [], logMarks: [], idleMs: 3_600_000, retentionMs: 86_400_000 },
 };
 
 it("has every body taken, and anomalies among them", () => {
   const clock = new VirtualClock(Date.UTC(2026, 10, 28));
-  const { bodies, statuses, frames } = rehearse(options, { kernelModule, clock }, { rounds: ROUNDS, msMax: 1 });
-  expect(bodies).toBe([...madeUpBodies(ROUNDS, clock.wallMs())].length);
+  const { bodies, statuses, frames } = rehearse(options, { kernelModule, clock }, { repeats: REPEATS, msMax: 1 });
+  expect(bodies).toBe([...madeUpBodies(REPEATS, clock.wallMs())].length);
   expect(statuses).toHaveLength(bodies);
   expect(new Set(statuses)).toEqual(new Set([200, 204]));
   expect(frames.filter((kind) => kind === FRAME_VERDICT).length).toBeGreaterThan(10);
@@ -26,9 +26,9 @@ it("ends when its time is over", () => {
   const clock = new VirtualClock(Date.UTC(2026, 10, 28));
   let asked = 0;
   const passing = { wallMs: () => clock.wallMs(), monotonicMs: () => ++asked };
-  const { bodies, statuses } = rehearse(options, { kernelModule, clock: passing }, { rounds: ROUNDS, msMax: 300 });
+  const { bodies, statuses } = rehearse(options, { kernelModule, clock: passing }, { repeats: REPEATS, msMax: 300 });
   expect(bodies).toBeGreaterThan(0);
-  expect(bodies).toBeLessThan(4 * ROUNDS);
+  expect(bodies).toBeLessThan(4 * REPEATS);
   expect(statuses).toHaveLength(bodies);
 });
 
@@ -36,6 +36,6 @@ it("leaves no file, no descriptor and nothing of what it was told", () => {
   const clock = new VirtualClock(Date.UTC(2026, 10, 28));
   const seen = () => JSON.stringify([readdirSync("."), readdirSync("/proc/self/fd").length, options.tenants, options.seeds.map(String)]);
   const before = seen();
-  rehearse(options, { kernelModule, clock }, { rounds: 2, msMax: 1 });
+  rehearse(options, { kernelModule, clock }, { repeats: 2, msMax: 1 });
   expect(seen()).toBe(before);
 });
