@@ -25,7 +25,7 @@ import type { ShardExports } from "../../domain/kernel/shard-kernel.ts";
 import { Engine } from "./engine.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import { replayStart } from "./recovery/recovery.ts";
-import { rehearse } from "./rehearsal/rehearsal.ts";
+import { rehearse } from "./rehearsal.ts";
 import { EngineCounters } from "./report/engine-counters.ts";
 
 /** Main tells an engine once what it is made with, before anything else. */

@@ -1,5 +1,5 @@
 // Bodies that nobody sent, of series that exist nowhere, for the rehearsal of a start: as Prometheus and services that report for themselves would send them.
-import { BODY_JSON_BATCH, BODY_JSON_SINGLE, BODY_REMOTE_WRITE_1 } from "../../../core/protocol/body-kind.ts";
+import { BODY_JSON_BATCH, BODY_JSON_SINGLE, BODY_REMOTE_WRITE_1 } from "../../core/protocol/body-kind.ts";
 
 const text = new TextEncoder();
 /** Time between two samples of a series. */
@@ -33,7 +33,7 @@ export function* madeUpBodies(repeats: number, nowMs: number): Generator<MadeUpB
 }
 
 /** Value of a series: it wanders a little around a level of its own, and leaves it now and then. */
-function valueOf(series: number, repeat: number): number {
+function levelOf(series: number, repeat: number): number {
   const usual = 100 + 10 * (series % 7) + ((series * 31 + repeat * 17) % 11) / 10;
   return repeat > USUAL_REPEATS && series % 8 === repeat % BETWEEN_DEPARTURES ? usual * 9 : usual;
 }
@@ -50,7 +50,7 @@ function remoteWriteBody(first: number, count: number, repeat: number, timeMs: n
       ["job", serviceOf(first + i)],
     ] as const;
     const named = labels.flatMap(([name, value]) => field(1, [...field(1, text.encode(name)), ...field(2, text.encode(value))]));
-    const value = new Uint8Array(new Float64Array([valueOf(first + i, repeat)]).buffer);
+    const value = new Uint8Array(new Float64Array([levelOf(first + i, repeat)]).buffer);
     return field(1, [...named, ...field(2, [DOUBLE_1, ...value, VARINT_2, ...varint(timeMs)])]);
   });
   return snappyLiteral(series.flat());
@@ -61,7 +61,7 @@ function record(series: number, repeat: number, timeMs: number) {
     service_id: serviceOf(series),
     type: "metric",
     metric_name: `rehearsed_depth_${series % SERIES_PER_SERVICE}`,
-    value: valueOf(series, repeat),
+    value: levelOf(series, repeat),
     timestamp: new Date(timeMs).toISOString(),
     attributes: { region: "nowhere" },
   };

@@ -1,19 +1,19 @@
 // The rehearsal of a start (ADR 113): before a thread's engines are made, one of the same code over a memory of its own takes made-up bodies of a tenant that exists nowhere, so that
 // V8 has compiled what the first bodies run through. Its log is forgotten, its frames are read by nobody else, and it is dropped: nothing of it is counted or stored.
-import { forgottenFiles } from "../../../adapters/log/forgotten-files.ts";
-import { type LogWriter, openLogWriter } from "../../../adapters/log/log-writer.ts";
-import type { Clock } from "../../../adapters/platform/clock.ts";
-import { CoordinatorRingReader } from "../../../adapters/shared-memory/coordinator-ring.ts";
-import { createEngineMemory, EngineMemory, ProcessSlots } from "../../../adapters/shared-memory/engine-memory.ts";
-import { writeDescriptor } from "../../../core/layout/body-descriptor.ts";
-import { BODY_PADDING_BYTES, BODY_RING, PROCESS_LENGTH_BYTES } from "../../../core/layout/memory-map.ts";
-import type { EngineFrame } from "../../../core/protocol/coordinator-frame.ts";
-import type { EngineReport } from "../../../core/protocol/engine-control.ts";
-import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
-import { instantiateKernel } from "../../../domain/kernel/kernel-instance.ts";
-import type { ShardExports } from "../../../domain/kernel/shard-kernel.ts";
-import { Engine } from "../engine.ts";
-import type { EngineOptions } from "../engine-options.ts";
+import { forgottenFiles } from "../../adapters/log/forgotten-files.ts";
+import { type LogWriter, openLogWriter } from "../../adapters/log/log-writer.ts";
+import type { Clock } from "../../adapters/platform/clock.ts";
+import { CoordinatorRingReader } from "../../adapters/shared-memory/coordinator-ring.ts";
+import { createEngineMemory, EngineMemory, ProcessSlots } from "../../adapters/shared-memory/engine-memory.ts";
+import { writeDescriptor } from "../../core/layout/body-descriptor.ts";
+import { BODY_PADDING_BYTES, BODY_RING, PROCESS_LENGTH_BYTES } from "../../core/layout/memory-map.ts";
+import type { EngineFrame } from "../../core/protocol/coordinator-frame.ts";
+import type { EngineReport } from "../../core/protocol/engine-control.ts";
+import type { IngestExports } from "../../domain/kernel/ingest-kernel.ts";
+import { instantiateKernel } from "../../domain/kernel/kernel-instance.ts";
+import type { ShardExports } from "../../domain/kernel/shard-kernel.ts";
+import { Engine } from "./engine.ts";
+import type { EngineOptions } from "./engine-options.ts";
 import { type MadeUpBody, madeUpBodies } from "./made-up-bodies.ts";
 
 /** As many as functions need to be compiled, and no longer than a start may take for it. */

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import type { EngineOptions } from "../../../../../src/actors/engine/engine-options.ts";
-import { madeUpBodies } from "../../../../../src/actors/engine/rehearsal/made-up-bodies.ts";
-import { rehearse } from "../../../../../src/actors/engine/rehearsal/rehearsal.ts";
-import { FRAME_VERDICT } from "../../../../../src/core/protocol/coordinator-frame.ts";
-import { VirtualClock } from "../../../../support/cluster.ts";
+import type { EngineOptions } from "../../../../src/actors/engine/engine-options.ts";
+import { madeUpBodies } from "../../../../src/actors/engine/made-up-bodies.ts";
+import { rehearse } from "../../../../src/actors/engine/rehearsal.ts";
+import { FRAME_VERDICT } from "../../../../src/core/protocol/coordinator-frame.ts";
+import { VirtualClock } from "../../../support/cluster.ts";
 
 const REPEATS = 120;
 const kernelModule = new WebAssembly.Module(readFileSync("dist/domain/kernel/kernel.wasm"));
