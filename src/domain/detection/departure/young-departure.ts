@@ -30,6 +30,10 @@ const BEFORE_SHARE_MAX = 0.15;
 const FEW = 4;
 /** Share of the bar that nothing has to be away from what was. */
 const NOTHING_SHARE = 0.6;
+/** Of a wide series, to which nothing is near, that has to be as rare twice over, and to last for so long and for so many times as long as it ever did. */
+const WIDE_NOTHING_MS = 5 * MINUTE_MS;
+const WIDE_NOTHING_CHANCES = 2;
+const WIDE_NOTHING_RUNS = 3;
 /** Standard deviations, relative to the level, up to which a series that does not scatter hardly moves, and from which on any is wide: both are known only after so long. */
 const STILL_VARIATION = 0.03;
 const WIDE_VARIATION = 0.5;
@@ -104,11 +108,13 @@ export function youngDeparture(
   const knownMs = Math.max(newestMs - (times[0] as number), around.ageMs ?? 0) - (newestMs - (times[from] as number));
   const isKnown = knownMs >= KNOWN_MS;
   const isStill = !isScatter && own <= STILL_VARIATION * Math.abs(expected);
-  if (isOfBeginning(around.streams, knownMs) || (!isKnown && (isStill || own > WIDE_VARIATION * Math.abs(expected)))) return undefined;
+  if (isOfBeginning(around.streams, knownMs) || (!isKnown && isStill)) return undefined;
   if (isStill && side * expected > 0 && moved < STILL_MOVE * Math.abs(expected)) return undefined;
-  const isBeyond = size >= bar && areBeyond(departing, of) && isSeldom(before, of) && leavesItsWay(before, departing, of);
-  const isFarFromNothing = isStill || size >= NOTHING_SHARE * bar;
-  if (!isBeyond && !(isFall && isFarFromNothing && isNothingRare(departing.length, before, usual, isStill, around))) return undefined;
+  const isWideYet = !isKnown && own > WIDE_VARIATION * Math.abs(expected);
+  const isBeyond = !isWideYet && size >= bar && areBeyond(departing, of) && isSeldom(before, of) && leavesItsWay(before, departing, of);
+  const isClear = !isWideYet && (isStill || size >= NOTHING_SHARE * bar);
+  const nothing = { values: departing.length, lastedMs: newestMs - (times[from] as number), usual, isStill, isClear };
+  if (!isBeyond && !(isFall && isNothingRare(nothing, before, around))) return undefined;
   return {
     timeMs: newestMs,
     startedMs: times[from] as number,
@@ -232,10 +238,43 @@ function leavesItsWay(before: Float64Array, departing: Float64Array, of: Side): 
   return isBeyond(median(first), { ...of, expected: newer + drift * (before.length / 4 + first.length / 2) });
 }
 
+/** Values in a row of which nothing is left, and whether that is as far from what was as noise does not go. */
+interface NothingLeft {
+  readonly values: number;
+  readonly lastedMs: number;
+  readonly usual: number;
+  readonly isStill: boolean;
+  readonly isClear: boolean;
+}
+
 /** Whether nothing was left so seldom before that as many in a row as these are rare. Of counts of a few it is not, but of one level, as of a target that is up. */
-function isNothingRare(departing: number, before: Float64Array, usual: number, isStill: boolean, { streams }: YoungSurroundings): boolean {
+function isNothingRare(
+  { values, lastedMs, usual, isStill, isClear }: NothingLeft,
+  before: Float64Array,
+  { streams }: YoungSurroundings,
+): boolean {
   if (!isStill && Math.abs(usual) < FEW && before.every(Number.isInteger)) return false;
-  const nothing = before.reduce((sum, value) => sum + (isFallToNothing(value, usual) ? 1 : 0), 0);
+  let [nothing, run, longest] = [0, 0, 0];
+  for (const value of before) {
+    run = isFallToNothing(value, usual) ? run + 1 : 0;
+    nothing += Math.min(1, run);
+    longest = Math.max(longest, run);
+  }
   const share = (nothing + 1) / (before.length + 2);
-  return share <= BEFORE_SHARE_MAX && departing * Math.log(share) <= Math.log(YOUNG_CHANCE * shareOfOne(streams));
+  const chances = (values * Math.log(share)) / Math.log(YOUNG_CHANCE * shareOfOne(streams));
+  if (share > BEFORE_SHARE_MAX || chances < 1) return false;
+  if (isClear || lastedMs < WIDE_NOTHING_MS || values < WIDE_NOTHING_RUNS * (longest + 1)) return isClear;
+  const correlation = correlationOf(before);
+  return (chances * (1 - correlation)) / (1 + correlation) >= WIDE_NOTHING_CHANCES;
+}
+
+/** How much of what a value is off its mean by the next one is off by too: so much less do values in a row say; 0 to 1. */
+function correlationOf(values: Float64Array): number {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  let [together, own] = [0, 0];
+  for (const [i, value] of values.entries()) {
+    own += (value - mean) ** 2;
+    together += i === 0 ? 0 : (value - mean) * ((values[i - 1] as number) - mean);
+  }
+  return own > 0 ? Math.max(0, together / own) : 0;
 }

@@ -49,6 +49,26 @@ describe("a young series", () => {
     expect(foundAt([...noise(200, 0.002, 12), ...levels([2, 3], [100, 60])], 15, remaining)).toBeUndefined();
   });
 
+  it("departs within twenty minutes with nothing of a wide series whose values say little of each other, and not with a wide one that dips for long", () => {
+    for (const [intervalS, count] of [
+      [10, 60],
+      [15, 60],
+      [15, 200],
+      [60, 300],
+    ] as const) {
+      const place =
+        foundAt([...noise(count, 0.6, count + 4), ...levels([0, (20 * 60) / intervalS])], intervalS) ?? Number.POSITIVE_INFINITY;
+      expect([intervalS, count, place < count + (20 * 60) / intervalS]).toEqual([intervalS, count, true]);
+    }
+    const { normal } = generator(6);
+    let dip = 0;
+    const dipping = Array.from({ length: 350 }, () => {
+      dip = 0.9 * dip + 0.44 * normal();
+      return 100 * Math.max(0, 1 + 0.6 * dip);
+    });
+    expect(foundAt(dipping, 15)).toBeUndefined();
+  });
+
   it("does not depart with single odd values, however far, with noise, or with what is over before three minutes", () => {
     for (const seed of [1, 2, 3, 4, 5]) {
       const values = noise(300, 0.3, seed);
