@@ -5,7 +5,7 @@ import { type Alert, beginOfAlert, endOfAlert } from "../domain/alerting/paging/
 import { endText } from "../domain/alerting/paging/end-text.ts";
 import { holdText, SNOOZED_GATE } from "../domain/alerting/paging/hold-text.ts";
 import type { PageDecision } from "../domain/alerting/paging/page-decision.ts";
-import type { TimelineLine } from "../domain/alerting/timeline.ts";
+import { lineText, type TimelineLine } from "../domain/alerting/timeline.ts";
 import { sentenceText } from "../domain/anomaly/sentence.ts";
 import type { GateResult } from "../domain/detection/gates/gate-result.ts";
 import type { Notification } from "../domain/notification/notification-state.ts";
@@ -59,8 +59,8 @@ export function historyView({ history }: Alert) {
 }
 
 /** A line of its timeline. */
-export function timelineEntryView({ atMs, kind, by, text }: TimelineLine) {
-  return { at: formatRfc3339(atMs), kind, by, text };
+export function timelineEntryView(line: TimelineLine) {
+  return { at: formatRfc3339(line.atMs), kind: line.kind, by: line.by, text: lineText(line) };
 }
 
 export function decisionView(decision: PageDecision) {

@@ -1,7 +1,7 @@
 // The timeline of an alert: what happened to it, who did what, and who was told, in words. Lines follow from what a change makes of an alert; others (comments,
 // deliveries, causes) are added by whoever knows of them.
 import { momentText } from "../../core/time/rfc3339.ts";
-import { sentenceText } from "../anomaly/sentence.ts";
+import { type SentenceFacts, sentenceText } from "../anomaly/sentence.ts";
 import type { AlertChangeKind, TimelineKind } from "./alert-changes.ts";
 import { SILENCED_GATE } from "./inhibition/hold-gates.ts";
 import { type Alert, type AlertChange, knownHistory } from "./paging/alert.ts";
@@ -14,6 +14,8 @@ export interface TimelineLine {
   /** Who did it, or the channel that took it; null where the service did. */
   readonly by: string | null;
   readonly text: string;
+  /** Of the peak, where the line says it: behind the text. */
+  readonly sentence?: SentenceFacts;
 }
 
 const KIND_OF: Readonly<Record<AlertChangeKind, TimelineKind>> = {
@@ -42,17 +44,26 @@ export function linesOf(before: Alert | undefined, after: Alert): TimelineLine[]
 /** The line of a change; of an alert that an earlier version has kept, it is all that is known. */
 export function lineOf(change: AlertChange, alert: Alert): TimelineLine {
   const { atMs, kind, by } = change;
-  return { atMs, kind: KIND_OF[kind], by, text: textOf(change, alert) };
+  const before = beforeSentence(change);
+  const { explanation } = alert.peak;
+  const line = { atMs, kind: KIND_OF[kind], by } as const;
+  if (before === undefined) return { ...line, text: textOf(change, alert) };
+  return typeof explanation === "string" ? { ...line, text: before + explanation } : { ...line, text: before, sentence: explanation };
 }
 
-function textOf({ kind, tier, note }: AlertChange, { peak, snooze, ending }: Alert): string {
+/** Returns the words of a line, those of its sentence among them. */
+export function lineText({ text, sentence }: Pick<TimelineLine, "text" | "sentence">): string {
+  return sentence === undefined ? text : text + sentenceText(sentence);
+}
+
+/** What stands before the sentence of the peak, where a change has it. */
+function beforeSentence({ kind, tier, note }: AlertChange): string | undefined {
+  if (kind === "updated") return note === null ? "" : undefined;
+  return kind === "opened" || kind === "raised" || kind === "reopened" ? `${tier}: ` : undefined;
+}
+
+function textOf({ kind, note }: AlertChange, { peak, snooze, ending }: Alert): string {
   switch (kind) {
-    case "opened":
-    case "raised":
-    case "reopened":
-      return `${tier}: ${sentenceText(peak.explanation)}`;
-    case "updated":
-      return note ?? sentenceText(peak.explanation);
     case "paged":
       return "people are to be told";
     case "assigned":

@@ -4,7 +4,7 @@
 
 import type { PairFacts } from "../../core/protocol/explanation-facts.ts";
 import type { ByteReader } from "../codec/byte-reader.ts";
-import type { ByteSink } from "../codec/byte-sink.ts";
+import { ByteSink } from "../codec/byte-sink.ts";
 import { isNear, readNear, readNumber, writeNear, writeNumber } from "../codec/packed-number.ts";
 import { readPhrased, writePhrased } from "../codec/phrase-text.ts";
 import { AGGREGATE_ATTRIBUTE, aggregateLabel } from "../detection/pair/pair-aggregate.ts";
@@ -22,6 +22,8 @@ const FLAG_UPPER_NEAR = 4;
 const FLAG_STILL = 8;
 const FLAG_PAIR = 16;
 const FLAG_BEHIND = 32;
+
+const writer = new ByteSink(256);
 
 /** Numbers of a sentence, and the words behind it. */
 export interface SentenceFacts {
@@ -122,6 +124,13 @@ export function writeSentence(writer: ByteSink, sentence: Sentence, { z: knownZ,
   if (!Object.is(z, knownZ)) writer.double(z);
   if (pair !== null) writePair(writer, pair);
   if (behind !== "") writePhrased(writer, behind, names);
+}
+
+/** Returns what `writeSentence` writes. */
+export function sentenceBytes(sentence: Sentence, beside: KnownBeside): Uint8Array {
+  writer.at = 0;
+  writeSentence(writer, sentence, beside);
+  return writer.shortCopy();
 }
 
 export function readSentence(reader: ByteReader, { z: knownZ, names }: KnownBeside): Sentence {

@@ -5,7 +5,9 @@ import { BoundedMap } from "../../core/collections/bounded-map.ts";
 import { TIMELINE_COUNTS_MAX, TIMELINE_LINES_FIRST, TIMELINE_LINES_MAX } from "../../core/config/alert-limits.ts";
 import { hash128 } from "../../core/hashing/hash128.ts";
 import { TIMELINE_KINDS, type TimelineKind } from "../../domain/alerting/alert-changes.ts";
-import type { TimelineLine } from "../../domain/alerting/timeline.ts";
+import { lineText, type TimelineLine } from "../../domain/alerting/timeline.ts";
+import { type KnownBeside, readSentence, type SentenceFacts, sentenceBytes } from "../../domain/anomaly/sentence.ts";
+import { ByteReader } from "../../domain/codec/byte-reader.ts";
 import { KeyBuilder, KeyReader, prefixEnd } from "../../domain/codec/key.ts";
 import { stored } from "../state/generated/stored-rows.ts";
 import { checkRowVersion } from "../state/stored-json.ts";
@@ -16,6 +18,8 @@ const TABLE = "timeline";
 const VERSION = 1;
 const DAMAGE = "a stored line of a timeline is damaged";
 const LINE: MessageCodec = stored.TimelineLine;
+/** A line has neither metric nor z. */
+const NOTHING_BESIDE: KnownBeside = { z: 0, names: [""] };
 /** Bytes of a key behind the alert: time, rank of the kind, hash. */
 const RANK_BYTES = 2;
 const HASH_DIGITS = 32;
@@ -77,28 +81,35 @@ export function keyOfLine(line: TimelineLine): string {
   return Buffer.from(withPlace(new KeyBuilder(), line).finish()).toString("hex");
 }
 
-function withPlace(key: KeyBuilder, { atMs, kind, by, text }: TimelineLine): KeyBuilder {
+function withPlace(key: KeyBuilder, line: TimelineLine): KeyBuilder {
+  const { atMs, kind, by } = line;
   return key
     .time(atMs)
     .u16(TIMELINE_KINDS.indexOf(kind))
-    .fixed(idBytes(hash128(JSON.stringify([kind, by, text]))));
+    .fixed(idBytes(hash128(JSON.stringify([kind, by, lineText(line)]))));
 }
 
-function encodeLine({ kind, by, text }: TimelineLine): Uint8Array {
-  const message = { kind, by: by === null ? null : storedText(by), text: storedText(text) };
+function encodeLine({ kind, by, text, sentence }: TimelineLine): Uint8Array {
+  const message = {
+    kind,
+    by: by === null ? null : storedText(by),
+    text: storedText(text),
+    sentence: sentence === undefined ? null : sentenceBytes(sentence, NOTHING_BESIDE),
+  };
   return storedMessage(VERSION, LINE.encode(message).finish());
 }
 
 function lineOfRow(key: Uint8Array, value: Uint8Array): StoredLine {
   checkRowVersion(TABLE, value, VERSION);
   const timeAt = key.length - TIME_BYTES - RANK_BYTES - HASH_DIGITS / 2;
-  return readStoredMessage(LINE, value, DAMAGE, ({ kind, by, text }) => {
+  return readStoredMessage(LINE, value, DAMAGE, ({ kind, by, text, sentence }) => {
     if (!TIMELINE_KINDS.includes(kind)) throw new RangeError(`a line of another kind: ${kind}`);
     return {
       atMs: new KeyReader(key, timeAt).time(),
       kind: kind as TimelineKind,
       by,
       text,
+      ...(sentence !== null && { sentence: readSentence(new ByteReader(sentence, DAMAGE), NOTHING_BESIDE) as SentenceFacts }),
       place: Buffer.from(key.subarray(timeAt)).toString("hex"),
     };
   });

@@ -13,9 +13,8 @@ import type {
   Snooze,
 } from "../../../domain/alerting/paging/alert.ts";
 import { END_REASONS, type Ending } from "../../../domain/anomaly/ending.ts";
-import { type KnownBeside, readSentence, type Sentence, writeSentence } from "../../../domain/anomaly/sentence.ts";
+import { readSentence, sentenceBytes } from "../../../domain/anomaly/sentence.ts";
 import { ByteReader } from "../../../domain/codec/byte-reader.ts";
-import { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import type { Tier } from "../../../domain/detection/anomaly-score.ts";
 import { stored } from "../../state/generated/stored-rows.ts";
 import { checkRowVersion } from "../../state/stored-json.ts";
@@ -26,8 +25,6 @@ const VERSION = 4;
 /** Part of the format. */
 const TIERS: readonly Tier[] = ["low", "medium", "high"];
 const DAMAGE = "a stored alert is damaged";
-
-const writer = new ByteSink(256);
 
 const ALERT: MessageCodec = stored.Alert;
 const MEMBERS: MessageCodec = stored.AlertMembers;
@@ -107,12 +104,6 @@ function peakMessage({ anomalyId, serviceId, metricName, detector, z, explanatio
     explanation: isText ? storedText(explanation) : null,
     sentence: isText ? null : sentenceBytes(explanation, { z, names: [metricName] }),
   };
-}
-
-function sentenceBytes(sentence: Sentence, beside: KnownBeside): Uint8Array {
-  writer.at = 0;
-  writeSentence(writer, sentence, beside);
-  return writer.shortCopy();
 }
 
 function handMessage({ by, note, atMs }: Acknowledgement) {

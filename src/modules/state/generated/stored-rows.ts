@@ -1690,12 +1690,19 @@ export const stored: any = $root.stored = (() => {
         TimelineLine.prototype.kind = "";
         TimelineLine.prototype.by = null;
         TimelineLine.prototype.text = "";
+        TimelineLine.prototype.sentence = null;
 
         let $oneOfFields;
 
         // Virtual OneOf for proto3 optional field
         $Object.defineProperty(TimelineLine.prototype, "_by", {
             get: $util.oneOfGetter($oneOfFields = ["by"]),
+            set: $util.oneOfSetter($oneOfFields)
+        });
+
+        // Virtual OneOf for proto3 optional field
+        $Object.defineProperty(TimelineLine.prototype, "_sentence", {
+            get: $util.oneOfGetter($oneOfFields = ["sentence"]),
             set: $util.oneOfSetter($oneOfFields)
         });
 
@@ -1712,6 +1719,8 @@ export const stored: any = $root.stored = (() => {
                 writer.uint32(18).string(message.by);
             if (message.text != null && $Object.hasOwnProperty.call(message, "text") && message.text !== "")
                 writer.uint32(26).string(message.text);
+            if (message.sentence != null && $Object.hasOwnProperty.call(message, "sentence"))
+                writer.uint32(34).bytes(message.sentence);
             if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                 for (let i = 0; i < message.$unknowns.length; ++i)
                     writer.raw(message.$unknowns[i]);
@@ -1768,6 +1777,13 @@ export const stored: any = $root.stored = (() => {
                             message.text = value;
                         else
                             delete message.text;
+                        continue;
+                    }
+                case 4: {
+                        if (wireType !== 2)
+                            break;
+                        message.sentence = reader.bytes();
+                        message._sentence = "sentence";
                         continue;
                     }
                 }

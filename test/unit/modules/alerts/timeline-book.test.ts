@@ -2,9 +2,13 @@
 import { expect, it } from "vitest";
 import { CONTROL_TABLES } from "../../../../src/actors/coordinator/nouns/modules.ts";
 import { TIMELINE_LINES_FIRST, TIMELINE_LINES_MAX } from "../../../../src/core/config/alert-limits.ts";
-import type { TimelineLine } from "../../../../src/domain/alerting/timeline.ts";
+import type { Alert } from "../../../../src/domain/alerting/paging/alert.ts";
+import { linesOf, lineText, type TimelineLine } from "../../../../src/domain/alerting/timeline.ts";
+import { type SentenceFacts, sentenceText } from "../../../../src/domain/anomaly/sentence.ts";
 import { TimelineBook } from "../../../../src/modules/alerts/timeline-book.ts";
 import { MemoryStore } from "../../../support/memory-store.ts";
+import { STORED_DECISION } from "../../../support/packed-rows.ts";
+import { PagingRig } from "../../../support/paging-rig.ts";
 
 const ID = "ab".repeat(16);
 const line = (atMs: number): TimelineLine => ({ atMs, kind: "updated", by: null, text: `line ${atMs}` });
@@ -45,4 +49,26 @@ it("where there are too many those in the middle go, whatever failed or came twi
   const dropped = all.slice(TIMELINE_LINES_FIRST, TIMELINE_LINES_FIRST + 5);
   expect(book.read("t", ID).map(({ atMs }) => atMs)).toEqual(all.filter((atMs) => !dropped.includes(atMs)));
   expect(store.reads).toBeLessThan(TIMELINE_LINES_MAX / 2);
+});
+
+it("a line that has the facts of a sentence stands where the same line stood with its words, in half of the bytes", async () => {
+  const { explanation, z } = STORED_DECISION.decision;
+  const facts = { ...(explanation as SentenceFacts), behind: "" };
+  const rig = new PagingRig();
+  rig.fire({ explanation: facts, z });
+  const [alert] = [...rig.memory.changed] as [Alert];
+  const rows = linesOf(undefined, alert).map((one) => {
+    const withWords = { atMs: one.atMs, kind: one.kind, by: one.by, text: lineText(one) };
+    return [one, withWords].map((each) => makeBook().book.operations("t", ID, [each], true)[0]!);
+  });
+  const { store, book } = makeBook();
+  for (const [ofFacts, ofWords] of rows) {
+    expect(ofFacts!.key).toEqual(ofWords!.key);
+    await store.commit([ofFacts!]);
+  }
+  const [ofFacts, ofWords] = rows[0]!;
+  expect(ofFacts!.value!.length).toBeLessThan(ofWords!.value!.length * 0.55);
+  const read = book.read("t", ID);
+  expect(read.map(({ place: _, ...one }) => one)).toEqual(linesOf(undefined, alert));
+  expect(lineText(read[0]!)).toBe(`${alert.state.tier}: ${sentenceText(facts)}`);
 });
