@@ -15,7 +15,7 @@ import { Heartbeat } from "./actors/front/heartbeat.ts";
 import { Ingestion } from "./actors/front/ingestion.ts";
 import { Listeners } from "./actors/front/listeners.ts";
 import { LogFlaws } from "./actors/front/log-flaws.ts";
-import { LOG_LOOK_MS, LogWatch, tryWriting } from "./actors/front/log-watch.ts";
+import { LOG_CHECK_MS, LogWatch, tryWriting } from "./actors/front/log-watch.ts";
 import { RequestHistogram, registerMetrics } from "./actors/front/metrics-page.ts";
 import { QueryLink } from "./actors/front/query-link.ts";
 import { RefusedBodies } from "./actors/front/refused-bodies.ts";
@@ -315,7 +315,7 @@ class Server {
       refusals: () => this.#engines.sum("logErrors"),
       trial: () => tryWriting(logDirectory(this.#config.DATA_DIR)),
     });
-    every(LOG_LOOK_MS, task("the look at the log"), () => logWatch.look()).unref();
+    every(LOG_CHECK_MS, task("the look at the log"), () => logWatch.check()).unref();
     const shared = {
       clock: systemClock,
       ingestion,

@@ -63,7 +63,7 @@ export const rootCauses = {
           bar: 1,
           lowerIsBetter: true,
         },
-        { label: "looks at the storm, waiting included", values: of("flood", ({ lookedMs }) => lookedMs), ...ms },
+        { label: "looks at the storm, waiting included", values: of("flood", ({ checkedMs }) => checkedMs), ...ms },
         {
           label: "of the coordinator's time in the storm, analysis",
           values: of("flood", ({ share }) => 100 * share),
@@ -182,7 +182,7 @@ async function storm(base, server, count) {
   const metrics = await server.metrics();
   const [revisions, seconds] = [metrics.sum("vedette_rca_revisions_total"), metrics.sum("vedette_rca_seconds_total")];
   const busySeconds = metrics.sum("vedette_rca_busy_seconds_total");
-  return { incidents, revisions, lookedMs: 1_000 * seconds, busyMs: 1_000 * busySeconds, stormMs, share: (1_000 * busySeconds) / stormMs };
+  return { incidents, revisions, checkedMs: 1_000 * seconds, busyMs: 1_000 * busySeconds, stormMs, share: (1_000 * busySeconds) / stormMs };
 }
 
 /** Reports that there are, once there are any. */

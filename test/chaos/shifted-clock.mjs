@@ -6,7 +6,7 @@ const LOOK_MS = 100;
 const path = process.env.CLOCK_SHIFT_FILE;
 const systemNow = Date.now;
 let shiftMs = 0;
-let lookedMs = Number.NEGATIVE_INFINITY;
+let checkedMs = Number.NEGATIVE_INFINITY;
 
 function readShift() {
   try {
@@ -20,8 +20,8 @@ function readShift() {
 if (path !== undefined) {
   Date.now = () => {
     const nowMs = performance.now();
-    if (nowMs - lookedMs >= LOOK_MS) {
-      lookedMs = nowMs;
+    if (nowMs - checkedMs >= LOOK_MS) {
+      checkedMs = nowMs;
       shiftMs = readShift();
     }
     return systemNow() + shiftMs;

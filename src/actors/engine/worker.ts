@@ -123,7 +123,7 @@ function loop(hosted: readonly HostedEngine[]): void {
   while (hosted.some(({ engine }) => engine.phase !== "stopped")) {
     const bell = memory.bell();
     if (stepAll(hosted)) continue;
-    collection.look();
+    collection.check();
     memory.sleep(bell, Math.min(...hosted.map(({ engine }) => engine.restMs)));
     counters.add("wakeups", 1);
   }

@@ -4,7 +4,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Between two looks whether the log takes writes again. */
-export const LOG_LOOK_MS = 1_000;
+export const LOG_CHECK_MS = 1_000;
 /** Bytes of a trial write: most units of work are smaller. */
 const TRIAL_BYTES = 1024 * 1024;
 /** Its name is one of those that the next start removes. */
@@ -37,7 +37,7 @@ export class LogWatch {
   }
 
   /** Tries whether there is room again, where writes are refused; to be called about once a second. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     if (!this.isRefusing || this.#isTrying) return;
     this.#isTrying = true;
     const seen = this.#seen;

@@ -56,7 +56,7 @@ const CONNECTIONS_PER_ORIGIN = 8;
 const TENANT_CONNECTIONS_PER_ORIGIN = 64;
 /** Time that an attempt under way may take when the server stops; else it is sent again after the next start, under the same key. */
 const STOP_MS_MAX = 3_000;
-const STOP_LOOK_MS = 20;
+const STOP_CHECK_MS = 20;
 /** Longest timer; what is due later is looked at again. */
 const TIMER_MS_MAX = 60_000;
 
@@ -175,9 +175,9 @@ function run(data: NotifierThreadData): void {
 function endOnceAnswered(notifier: Notifier, transforms: Transforms): void {
   notifier.stop();
   const lastMs = systemClock.monotonicMs() + STOP_MS_MAX;
-  const look = every(STOP_LOOK_MS, task("the stop of the notifier"), () => {
+  const check = every(STOP_CHECK_MS, task("the stop of the notifier"), () => {
     if (notifier.underWay > 0 && systemClock.monotonicMs() < lastMs) return;
-    clearInterval(look);
+    clearInterval(check);
     transforms.close();
     afterTurn(fatal("the end of the notifier"), () => process.exit(0)); // connections that are kept would hold the thread
   });

@@ -74,7 +74,7 @@ export class JwksSource {
   }
 
   /** Looks for keys that came since, unless that was done a moment ago; true where the keys are others than before. */
-  async lookAgain(): Promise<boolean> {
+  async refresh(): Promise<boolean> {
     const before = this.#keys;
     await (this.#loading ?? this.#loadUnlessRecent());
     return this.#keys !== before;

@@ -6,7 +6,7 @@ import { messageOf } from "../../core/text/error-text.ts";
 import { readSecretFile } from "./own-secret.ts";
 import { importSecret } from "./token-verifier.ts";
 
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 
 /** The secret in force. */
 export class SecretSource {
@@ -32,7 +32,7 @@ export class SecretSource {
 
   /** Follows the file that the secret was read from; a file that cannot be read changes nothing. */
   follow(path: string, onChange: () => void, log: (level: "info" | "warn", line: string) => void): void {
-    const look = guarded(task("the file of a secret"), () => {
+    const check = guarded(task("the file of a secret"), () => {
       try {
         const text = readSecretFile(path);
         if (text === undefined || !this.replace(text)) return;
@@ -42,6 +42,6 @@ export class SecretSource {
         log("warn", `${path} cannot be used, the secret before stays in force: ${messageOf(error)}`);
       }
     });
-    watchFile(path, { interval: LOOK_MS, persistent: false }, look);
+    watchFile(path, { interval: CHECK_MS, persistent: false }, check);
   }
 }

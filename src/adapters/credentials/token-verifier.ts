@@ -58,7 +58,7 @@ export class TokenVerifier {
     const keys = await jwks.keys();
     if (keys === undefined) return unavailable("the keys that tokens are checked with cannot be read now; try again shortly");
     const outcome = await this.#check(token, keys, algorithm, nowMs);
-    if (outcome.ok || !outcome.isUnknownKey || !(await jwks.lookAgain())) return outcome;
+    if (outcome.ok || !outcome.isUnknownKey || !(await jwks.refresh())) return outcome;
     return this.#check(token, (await jwks.keys()) ?? keys, algorithm, nowMs);
   }
 

@@ -13,11 +13,11 @@ import { every, task } from "../../core/faults/guard.ts";
 import { systemClock } from "./clock.ts";
 import { loadKoffi } from "./native-functions.ts";
 
-const LOOK_MS = 3_000;
+const CHECK_MS = 3_000;
 /** Share of one core, by all threads, below which a look is quiet. An idle server uses 1 to 3 %; the collection of one thread, up to 5, is not to keep others waiting. */
 const QUIET_SHARE = 0.1;
 /** Looks that were quiet, one after another. */
-const QUIET_LOOKS = 2;
+const QUIET_CHECKS = 2;
 /** More than an idle thread's young generation. */
 const GROWN_BYTES = 8 * MIB;
 const APART_MS = 600_000;
@@ -39,31 +39,31 @@ export interface IdleCollectionOptions {
 /** Decides when one thread collects its heap. */
 export class IdleCollection {
   readonly #options: IdleCollectionOptions;
-  #lookedMs: number;
+  #checkedMs: number;
   #cpuMs: number;
-  #quietLooks = 0;
+  #quietChecks = 0;
   #inARow = 0;
   #collectedBytes = 0;
   #notBeforeMs = 0;
 
   constructor(options: IdleCollectionOptions) {
     this.#options = options;
-    this.#lookedMs = options.monotonicMs();
+    this.#checkedMs = options.monotonicMs();
     this.#cpuMs = options.cpuMs();
   }
 
   /** To be called now and then, as often as the caller likes. */
-  look(): void {
+  check(): void {
     const { monotonicMs, cpuMs, heapBytes, usedBytes, collect } = this.#options;
     const nowMs = monotonicMs();
-    const elapsedMs = nowMs - this.#lookedMs;
-    if (elapsedMs < LOOK_MS) return;
+    const elapsedMs = nowMs - this.#checkedMs;
+    if (elapsedMs < CHECK_MS) return;
     const usedMs = cpuMs() - this.#cpuMs;
-    this.#lookedMs = nowMs;
+    this.#checkedMs = nowMs;
     this.#cpuMs += usedMs;
-    this.#quietLooks = usedMs < elapsedMs * QUIET_SHARE ? this.#quietLooks + 1 : 0;
+    this.#quietChecks = usedMs < elapsedMs * QUIET_SHARE ? this.#quietChecks + 1 : 0;
     const isBegun = this.#inARow > 0;
-    if (isBegun ? this.#quietLooks === 0 : this.#quietLooks < QUIET_LOOKS || nowMs < this.#notBeforeMs) return;
+    if (isBegun ? this.#quietChecks === 0 : this.#quietChecks < QUIET_CHECKS || nowMs < this.#notBeforeMs) return;
     if (!isBegun && heapBytes() < this.#collectedBytes + GROWN_BYTES) return;
     collect();
     const keepsRoom = heapBytes() - usedBytes() > ROOM_BYTES;
@@ -90,7 +90,7 @@ export function idleCollection({ returnFree = false } = {}): IdleCollection {
 /** For a thread that has an event loop: looks from now on, and does not keep the thread alive. */
 export function collectWhenIdle(options?: { readonly returnFree?: boolean }): void {
   const collection = idleCollection(options);
-  every(LOOK_MS, task("the collection of an idle heap"), () => collection.look()).unref();
+  every(CHECK_MS, task("the collection of an idle heap"), () => collection.check()).unref();
 }
 
 /** Collects the calling thread's heap, and gives back what the C library holds free: for a thread that has just done with what it will not need again. It stands for 100 ms and more. */

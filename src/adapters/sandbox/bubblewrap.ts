@@ -6,7 +6,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { SANDBOX_WRAPPER_FAILURES_MAX, SANDBOX_WRAPPER_LOOK_MS } from "../../core/config/sandbox-limits.ts";
+import { SANDBOX_WRAPPER_CHECK_MS, SANDBOX_WRAPPER_FAILURES_MAX } from "../../core/config/sandbox-limits.ts";
 
 /** Where packages of systems put it; a PATH is not asked. */
 const PLACES = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
@@ -47,7 +47,7 @@ export class WrapperChoice {
   #wrapper: Wrapper | undefined;
   #failures = 0;
   /** When it is looked for, at the first start and again where none was found or it was given up. */
-  #lookAtMs = Number.NEGATIVE_INFINITY;
+  #checkAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(find: () => Wrapper | undefined, monotonicMs: () => number) {
     this.#find = find;
@@ -57,10 +57,10 @@ export class WrapperChoice {
   /** For the process that starts now; undefined for none. */
   next(): Wrapper | undefined {
     const nowMs = this.#monotonicMs();
-    if (this.#wrapper === undefined && nowMs >= this.#lookAtMs) {
+    if (this.#wrapper === undefined && nowMs >= this.#checkAtMs) {
       this.#wrapper = this.#find();
       this.#failures = 0;
-      this.#lookAtMs = nowMs + SANDBOX_WRAPPER_LOOK_MS;
+      this.#checkAtMs = nowMs + SANDBOX_WRAPPER_CHECK_MS;
     }
     return this.#wrapper;
   }
@@ -74,6 +74,6 @@ export class WrapperChoice {
   failed(wrapper: Wrapper | undefined): void {
     if (wrapper === undefined || wrapper !== this.#wrapper || ++this.#failures < SANDBOX_WRAPPER_FAILURES_MAX) return;
     this.#wrapper = undefined;
-    this.#lookAtMs = this.#monotonicMs() + SANDBOX_WRAPPER_LOOK_MS;
+    this.#checkAtMs = this.#monotonicMs() + SANDBOX_WRAPPER_CHECK_MS;
   }
 }

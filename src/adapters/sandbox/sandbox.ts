@@ -9,7 +9,7 @@
 import { createHash } from "node:crypto";
 import { BoundedMap } from "../../core/collections/bounded-map.ts";
 import {
-  SANDBOX_IDLE_LOOK_MS,
+  SANDBOX_IDLE_CHECK_MS,
   TRANSFORM_INPUT_BYTES_MAX,
   TRANSFORM_KILLS_MAX,
   TRANSFORM_KILLS_PERIOD_MS,
@@ -45,7 +45,7 @@ export class Sandbox implements EventTransforms {
   readonly #allowsPythonUnfiltered: boolean;
   readonly #pool: ProcessPool<SandboxProcess>;
   readonly #overruns = new Overruns();
-  readonly #look: NodeJS.Timeout;
+  readonly #check: NodeJS.Timeout;
   readonly #counts = { runs: 0, failures: 0, kills: 0, starts: 0 };
   readonly #changed: () => void;
   readonly #wrapper = new WrapperChoice(sandboxWrapper, () => systemClock.monotonicMs());
@@ -62,8 +62,8 @@ export class Sandbox implements EventTransforms {
         return () => clearTimeout(timer);
       },
     });
-    this.#look = every(SANDBOX_IDLE_LOOK_MS, SANDBOX, () => this.#pool.endIdle());
-    this.#look.unref();
+    this.#check = every(SANDBOX_IDLE_CHECK_MS, SANDBOX, () => this.#pool.endIdle());
+    this.#check.unref();
   }
 
   /** Walls of the newest process; undefined before there was one. */
@@ -112,7 +112,7 @@ export class Sandbox implements EventTransforms {
 
   /** Ends all processes. */
   close(): void {
-    clearInterval(this.#look);
+    clearInterval(this.#check);
     this.#pool.close();
   }
 

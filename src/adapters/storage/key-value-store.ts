@@ -49,7 +49,7 @@ export interface KeyValueStore {
   /** Returns the entries of a range as one snapshot; `from` may be empty. Nothing is held open afterwards. */
   range(table: string, range: StoreRange): StoreEntry[];
   /** Is told which entry of a range is looked at, where it wants to know. */
-  looksAt?(table: string, entry: StoreEntry): void;
+  noteRow?(table: string, entry: StoreEntry): void;
   /**
    * Applies all operations in order, or none. Resolves when they are committed and visible: they survive kill -9 of the process, and with
    * `sync` a loss of power too. Rejects with StoreError. Keys and values must not change before that. Commits apply in the order of the calls.
@@ -69,7 +69,7 @@ export interface KeyValueStore {
 }
 
 /** What reads of a store, and no more. */
-export type StoreReader = Pick<KeyValueStore, "get" | "range" | "looksAt">;
+export type StoreReader = Pick<KeyValueStore, "get" | "range" | "noteRow">;
 
 /** A store operation that failed as a whole: `code` is the system's, LMDB's or CLOSED; `retryable` says whether time alone may heal it, as with a full disk. */
 export class StoreError extends Error {

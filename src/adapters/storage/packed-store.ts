@@ -31,7 +31,7 @@ interface OpenPack {
 interface Run {
   /** Rows that may be packed together. */
   readonly rows: readonly StoreEntry[];
-  readonly looked: number;
+  readonly inspected: number;
   /** Where the next step begins; undefined behind the last row. */
   readonly next: Uint8Array | undefined;
 }
@@ -192,11 +192,11 @@ export class PackedStore implements KeyValueStore {
   /** A step of a pass: the next rows that are worth it. */
   async #pack(packed: PackedTable): Promise<void> {
     for (let looks = 0; looks < PACK_STEP_ROWS_MAX && packed.from !== undefined; ) {
-      const { rows, looked, next } = this.#run(packed, packed.from);
+      const { rows, inspected, next } = this.#run(packed, packed.from);
       packed.from = next;
-      looks += looked;
+      looks += inspected;
       const isWorth = rows.length >= PACK_RUN_ROWS_MIN;
-      packed.left += isWorth ? looked - rows.length : looked;
+      packed.left += isWorth ? inspected - rows.length : inspected;
       if (isWorth) return this.#move(packed, rows);
     }
   }
@@ -216,19 +216,19 @@ export class PackedStore implements KeyValueStore {
   #run(packed: PackedTable, from: Uint8Array): Run {
     const found = this.#store.range(packed.table, { from, to: END, limit: PACK_STEP_ROWS_MAX });
     const [first] = found;
-    if (first === undefined) return { rows: [], looked: 0, next: undefined };
+    if (first === undefined) return { rows: [], inspected: 0, next: undefined };
     const [behind] = this.#store.range(packed.packs, { from: successor(first.key), to: END, limit: 1 });
     const rows: StoreEntry[] = [];
     let bytes = 0;
-    let looked = 0;
+    let inspected = 0;
     for (const row of found) {
       if (bytes >= PACK_BYTES_MAX || (behind !== undefined && compareKeys(row.key, behind.key) >= 0)) break;
-      looked++;
+      inspected++;
       if (!packed.takesAll && !packed.isSettled(row.value)) continue;
       bytes += packedRowBytes(row);
       rows.push(row);
     }
-    return { rows, looked, next: successor((found[looked - 1] as StoreEntry).key) };
+    return { rows, inspected, next: successor((found[inspected - 1] as StoreEntry).key) };
   }
 
   /** The pack that the rows belong to, where it has room or they lie among its rows. */

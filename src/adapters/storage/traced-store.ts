@@ -50,11 +50,11 @@ export class TracedStore implements KeyValueStore {
   range(table: string, range: StoreRange): StoreEntry[] {
     const entries = this.#store.range(table, range);
     const [first] = entries;
-    if (first !== undefined) this.looksAt(table, first);
+    if (first !== undefined) this.noteRow(table, first);
     return entries;
   }
 
-  looksAt(table: string, { key, value }: StoreEntry): void {
+  noteRow(table: string, { key, value }: StoreEntry): void {
     this.#trace.note(this.#store, table, key, value);
   }
 

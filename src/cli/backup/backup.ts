@@ -9,7 +9,7 @@ import { ask, connectTo, type Environment, type ServerConnection } from "../clie
 import { writeJson } from "../client/table-text.ts";
 import type { CommandArguments } from "../command-arguments.ts";
 
-const LOOK_MS = 250;
+const CHECK_MS = 250;
 const PATH = "/api/v1/backup";
 
 interface Running {
@@ -72,7 +72,7 @@ async function follow(connection: ServerConnection, showsProgress: boolean): Pro
     }
     const { phase, bytes, bytes_total: total } = state.running;
     if (showsProgress) process.stderr.write(`\r\u001b[K${phase}: ${mib(bytes)} of ${mib(total)}`);
-    await sleep(LOOK_MS);
+    await sleep(CHECK_MS);
   }
 }
 

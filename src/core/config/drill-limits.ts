@@ -12,7 +12,7 @@ export const DRILL_ANSWER_MS_MAX = DRILL_REPORT_MS_MAX + DRILL_ENDED_MS_MAX + 10
 /** After which a gate that holds the page is taken for the end: the values of the spike have all been judged by then. What waits for its confirmation waits on. */
 export const DRILL_DECIDED_MS = SECOND_MS;
 /** Interval at which a drill looks for its outcome: a read of some rows. One drill per tenant is under way, and it holds one of the tenant's query turns. */
-export const DRILL_LOOK_MS = 20;
+export const DRILL_CHECK_MS = 20;
 /** Wait where an engine has no answer to the samples to give. */
 export const DRILL_RETRY_MS = 500;
 /** After a start, before the first of DRILL_INTERVAL_HOURS where one is due: receivers that start with the server are there by then. */

@@ -92,7 +92,7 @@ export const CHECKPOINT_PART_BYTES = 128 * 1024;
 export const EVICTIONS_PER_STEP_MAX = 256;
 export const EVICTIONS_PER_CHECKPOINT_MAX = 2_048;
 /** Streams looked at in one step for whether they are idle: 8,192 cache misses are about 1 ms. */
-export const SLOTS_PER_LOOK_MAX = 8_192;
+export const SLOTS_PER_CHECK_MAX = 8_192;
 /** Rows that may wait for streams on their way back: 2 MiB; beyond, the engine takes no body and reads no ring. */
 export const PARKED_ROWS_MAX = 100_000;
 /** Bytes of streams that left memory in one stored value. */
@@ -305,9 +305,9 @@ export const DEAD_LETTERS_HELD_BYTES_MAX = 1024 * 1024;
 export const RECORD_SUMMARIES_MAX = 1_000;
 
 /** Services whose spans, or logs, one engine folds into windows; further ones are counted as dropped. A service takes 1-4 KiB besides its windows. */
-export const FOLDED_SERVICES_MAX = 20_000;
+export const AGGREGATED_SERVICES_MAX = 20_000;
 /** Operations times open windows of one engine: 0.3-1 KiB each, so at most about 100 MB; two windows are open at a time, of up to 50,000 operations. */
-export const FOLD_CELLS_MAX = 100_000;
+export const AGGREGATE_CELLS_MAX = 100_000;
 /** Ids of one engine that open windows remember: 16 B each. A service at 300,000 spans/s has 4,500,000 in the 15 s that its windows are open. */
 export const WINDOW_IDS_MAX = 8_000_000;
 /** Memory of closed windows' ids that waits for the next ones, in one engine: what 15 s of 100,000 spans/s take at least. */
@@ -339,7 +339,7 @@ export const AUDIT_VIEW_BYTES_MAX = 16 * 1024;
 /** Streams whose newest values one slice of a walk over services looks at: 256 at about 1 us, so that no body waits for more than 0.3 ms. */
 export const STREAMS_PER_SLICE = 256;
 /** Streams of one service that stand for it, evenly spread: their medians change little with more. */
-export const SERVICE_STREAMS_LOOKED_MAX = 4_096;
+export const SERVICE_STREAMS_INSPECTED_MAX = 4_096;
 /** A single stream counts no further out in its service's behaviour: a mean of services would follow one broken gauge alone. */
 export const BEHAVIOUR_Z_MAX = 10;
 
@@ -390,9 +390,9 @@ export const SATURATION_BREACHED_MAX = 50_000;
 export const SATURATION_WANTED_PER_SLICE = 64;
 export const SATURATION_ROLLUP_STREAMS_MAX = 64;
 /** Stored pasts of an engine's series that are folded after one pass: the others follow in later ones. */
-export const SATURATION_FOLDS_PER_PASS = 2_000;
+export const SATURATION_AGGREGATES_PER_PASS = 2_000;
 /** Streams whose samples are folded together out of a partition's blocks: 120 KiB each while it lasts. */
-export const SATURATION_STREAMS_PER_FOLD = 64;
+export const SATURATION_STREAMS_PER_AGGREGATE = 64;
 /** Ended findings of a tenant that are kept, about 1 KiB each. */
 export const SATURATION_FIRES_ENDED_MAX = 500;
 /** Services, one for each environment, whose arrivals are watched, over all engines: 0.5 KiB each, and of those that are silent at times up to 1 KiB more. */

@@ -23,8 +23,8 @@ export const TRAINING_READ_SHARE = 0.25;
 export const TRAINING_READ_MS = 1;
 
 /** Stored pasts of bounded series are read in so much of the coordinator's time, and so many ms at once: 12 s of work between two passes. */
-export const SATURATION_FOLD_SHARE = 0.1;
-export const SATURATION_FOLD_MS = 1;
+export const SATURATION_AGGREGATE_SHARE = 0.1;
+export const SATURATION_AGGREGATE_MS = 1;
 
 /** Roll-ups of a round of retention are to be over in so much of the time until the next: they go on beside the stream, evenly, and nobody waits for them. */
 export const ROLLUP_ROUND_SHARE = 0.75;

@@ -46,7 +46,7 @@ export const RUNBOOK_RUNS_PER_TENANT_MAX = 5_000;
 /** A window of the bounds per hour. */
 export const RUNBOOK_HOUR_MS = HOUR_MS;
 /** Runs that wait for a time are looked at no later than so. */
-export const RUNBOOK_LOOK_MS_MAX = 60 * SECOND_MS;
+export const RUNBOOK_CHECK_MS_MAX = 60 * SECOND_MS;
 
 const ties: Array<[boolean, string]> = [
   [RUNBOOK_RUNS_OPEN_PER_TENANT_MAX < RUNBOOK_RUNS_OPEN_MAX, "one tenant leaves room for others"],

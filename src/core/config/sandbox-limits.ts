@@ -23,12 +23,12 @@ export const SANDBOX_PROCESSES_DEFAULT = 4;
 export const SANDBOX_PROCESSES_MAX = 64;
 /** A process without a run ends after so long, and is looked for so often. */
 export const SANDBOX_IDLE_MS = MINUTE_MS;
-export const SANDBOX_IDLE_LOOK_MS = 10 * SECOND_MS;
+export const SANDBOX_IDLE_CHECK_MS = 10 * SECOND_MS;
 /** A process loads the interpreters and locks itself: 0.7 s of a quiet core, 75 MB. */
 export const SANDBOX_START_MS_MAX = 20 * SECOND_MS;
 /** Starts in a row that fail in a wrapper before processes start without it, and how long until it is looked for again: a full disk or memory passes. */
 export const SANDBOX_WRAPPER_FAILURES_MAX = 3;
-export const SANDBOX_WRAPPER_LOOK_MS = 10 * MINUTE_MS;
+export const SANDBOX_WRAPPER_CHECK_MS = 10 * MINUTE_MS;
 /** Waits before a process that did not start is tried again, doubled from the first to the last. */
 export const SANDBOX_RETRY_MS = SECOND_MS;
 export const SANDBOX_RETRY_MS_MAX = MINUTE_MS;

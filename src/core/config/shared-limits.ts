@@ -10,13 +10,13 @@ import { BACKTESTS_WAITING_MAX } from "./backtest-limits.ts";
 import { BODY_BYTES_ARRIVING_MAX, BODY_BYTES_ARRIVING_SHARE } from "./body-limits.ts";
 import { LABEL_BYTES_MAX, LABELS_MAX, SATURATION_LIMITS_MAX, SERVICE_MAP_ENTRIES_TOTAL_MAX } from "./declaration-limits.ts";
 import {
+  AGGREGATE_CELLS_MAX,
+  AGGREGATED_SERVICES_MAX,
   ARRIVAL_SERVICES_MAX,
   BUCKET_FAMILIES_MAX,
   DISTRIBUTION_BYTES_MAX,
   DISTRIBUTIONS_MAX,
   EVENT_STREAMS_MAX,
-  FOLD_CELLS_MAX,
-  FOLDED_SERVICES_MAX,
   INHIBITIONS_MAX,
   JOIN_SERVICES_MAX,
   OPINION_SERVICES_MAX,
@@ -54,11 +54,11 @@ export const SHARE_REFUSALS_REPORTED_MAX = 100;
 /** Limits of each engine; those that are of the whole server are divided by its engines, scopes of metrics are of the whole process, as long baselines are, WATCHDOG_PAIRS_MAX of them, edges of calls those of each partition of traces. */
 export function engineSharedLimits(engines: number, pairsMax: number, servicesMax: number): Readonly<Record<EngineSharedLimit, number>> {
   return {
-    span_services: FOLDED_SERVICES_MAX,
-    span_cells: FOLD_CELLS_MAX,
+    span_services: AGGREGATED_SERVICES_MAX,
+    span_cells: AGGREGATE_CELLS_MAX,
     span_ids: WINDOW_IDS_MAX,
-    log_services: FOLDED_SERVICES_MAX,
-    log_cells: FOLD_CELLS_MAX,
+    log_services: AGGREGATED_SERVICES_MAX,
+    log_cells: AGGREGATE_CELLS_MAX,
     log_ids: WINDOW_IDS_MAX,
     call_services: JOIN_SERVICES_MAX,
     histograms: DISTRIBUTIONS_MAX,

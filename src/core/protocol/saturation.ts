@@ -36,8 +36,8 @@ export interface SaturationUpdate {
   readonly corroborations: readonly Corroboration[];
 }
 
-/** Stored samples of a series, folded: the numbers of a SaturationPosition. */
-export interface FoldedHistory {
+/** Stored samples of a series, aggregated: the numbers of a SaturationPosition. */
+export interface AggregatedHistory {
   readonly key: string;
   /** As it was wanted: later values are not in it. */
   readonly untilMs: number;
@@ -48,7 +48,7 @@ export interface FoldedHistory {
 /** Histories that the engine has asked for. */
 export interface SaturationHistories {
   readonly type: "saturation-histories";
-  readonly histories: readonly FoldedHistory[];
+  readonly histories: readonly AggregatedHistory[];
 }
 
 /** Asks for the history of a series: that of one stream, or of several averaged. */

@@ -55,19 +55,19 @@ export class WindowWatch {
   #fromMs = Number.POSITIVE_INFINITY;
   #untilMs = Number.NEGATIVE_INFINITY;
   /** Times that the calendar was asked. */
-  looked = 0;
+  inspected = 0;
 
   constructor(window: RecurringWindow) {
     this.#window = window;
   }
 
   isOpen(nowMs: number): boolean {
-    if (nowMs < this.#fromMs || nowMs >= this.#untilMs) this.#look(nowMs);
+    if (nowMs < this.#fromMs || nowMs >= this.#untilMs) this.#inspect(nowMs);
     return this.#isOpen;
   }
 
-  #look(nowMs: number): void {
-    this.looked++;
+  #inspect(nowMs: number): void {
+    this.inspected++;
     const near = occurrences(this.#window, nowMs, DAYS_AHEAD);
     const open = near.find(({ startMs, endMs }) => nowMs >= startMs && nowMs < endMs);
     this.#isOpen = open !== undefined;

@@ -22,7 +22,7 @@ export class SilenceIndex<S extends Silence = Silence> {
   readonly #others = new Set<Entry<S>>();
   #next = 0;
   /** Silences whose matchers were asked. */
-  looked = 0;
+  inspected = 0;
 
   constructor(patterns: PatternCache) {
     this.#patterns = patterns;
@@ -80,7 +80,7 @@ export class SilenceIndex<S extends Silence = Silence> {
     let first = before;
     for (const entry of entries) {
       if ((first !== undefined && entry.number > first.number) || !entry.isInForce(nowMs)) continue;
-      this.looked++;
+      this.inspected++;
       if (entry.holds(labels)) first = entry;
     }
     return first;

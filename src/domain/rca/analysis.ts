@@ -53,7 +53,7 @@ export interface FirstSymptom {
 }
 
 /** Counts of all that was looked at. */
-export interface LookedAt {
+export interface InspectedCounts {
   readonly services: number;
   readonly series: number;
   readonly lines: number;
@@ -74,7 +74,7 @@ export interface Analysis {
   readonly affected?: readonly string[];
   /** Named numbers of the first candidate. */
   readonly numbers: Readonly<Record<string, number>>;
-  readonly lookedAt: LookedAt;
+  readonly lookedAt: InspectedCounts;
   readonly signature: IncidentSignature;
 }
 
@@ -182,7 +182,7 @@ function isBefore(a: SeriesEvidence, b: SeriesEvidence): boolean {
   return a.onsetMs < b.onsetMs || (a.onsetMs === b.onsetMs && a.departure.novelty > b.departure.novelty);
 }
 
-function lookedAt({ series, lines, operations, calls, changes }: IncidentEvidence): LookedAt {
+function lookedAt({ series, lines, operations, calls, changes }: IncidentEvidence): InspectedCounts {
   const services = new Set(factsOf(series).services);
   for (const list of [lines, operations]) for (const { serviceId } of list) services.add(serviceId);
   return {

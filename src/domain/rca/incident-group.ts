@@ -62,9 +62,9 @@ const REVISIONS_MS = [60_000, 300_000];
 const UNCLEAR_REVISION_MS = 60_000;
 /** An incident that grows is revised no sooner after its last revision. */
 const GROWN_REVISION_MS = 60_000;
-const END_LOOK_MS = 30_000;
+const END_CHECK_MS = 30_000;
 /** Anomalies that join a report that is stored are named there so soon; one commit for all that come in that time. */
-const JOINED_LOOK_MS = 1_000;
+const JOINED_CHECK_MS = 1_000;
 /** An alert of somebody else may have begun long ago: what is looked at begins no longer before its coming. */
 const ONSET_AGE_MS_MAX = 15 * 60_000;
 /** An incident that nobody ends is not looked at any longer. */
@@ -205,7 +205,7 @@ export class RunningIncidents {
   }
 
   /** Schedules what follows a look: the incident's removal, its last look, or the next one. `isOver`: all its anomalies have ended. */
-  looked(incident: RunningIncident, isOver: boolean, nowMs: number): void {
+  inspected(incident: RunningIncident, isOver: boolean, nowMs: number): void {
     this.#lookedAt = undefined;
     if (incident.ends) {
       this.#remove(incident);
@@ -219,7 +219,7 @@ export class RunningIncidents {
     }
     const next = REVISIONS_MS.find((after) => after > age);
     const unclearMs = next !== undefined && incident.cause === null ? incident.revisedAtMs + UNCLEAR_REVISION_MS : Number.POSITIVE_INFINITY;
-    const soonestMs = nowMs + (incident.hasJoined ? JOINED_LOOK_MS : END_LOOK_MS);
+    const soonestMs = nowMs + (incident.hasJoined ? JOINED_CHECK_MS : END_CHECK_MS);
     incident.dueMs = next === undefined ? soonestMs : Math.min(incident.openedAtMs + next, soonestMs, unclearMs);
   }
 
@@ -292,7 +292,7 @@ export class RunningIncidents {
     } else return;
     if (incident.revision === 0) return;
     incident.hasJoined = true;
-    incident.dueMs = Math.min(incident.dueMs, nowMs + JOINED_LOOK_MS);
+    incident.dueMs = Math.min(incident.dueMs, nowMs + JOINED_CHECK_MS);
   }
 
   #pendingCount(tenant: string): number {

@@ -5,7 +5,7 @@
 import { MINUTE_MS } from "../../core/time/durations.ts";
 import { operationHash } from "../trace/operation-hash.ts";
 import type { OperationMinutes, OperationSums } from "../trace/operation-times.ts";
-import { OTHER_OPERATION } from "../trace/service-fold.ts";
+import { OTHER_OPERATION } from "../trace/service-aggregate.ts";
 import { addSums, TIME_SUM_NUMBERS, timeCount, timeMoments } from "../trace/time-sums.ts";
 import type { OperationEvidence, OperationWindow } from "./evidence.ts";
 

@@ -30,17 +30,17 @@ export class BoundedSlots {
   }
 
   /** Whether the slot's stream is bounded; `looked` is true where its name had to be read. A counter's rate has no end. */
-  judge(slot: number): { readonly bounded: boolean; readonly looked: boolean } {
+  judge(slot: number): { readonly bounded: boolean; readonly inspected: boolean } {
     if (slot >= this.#tags.length) this.#grow(slot);
     const tag = this.tag(slot);
-    const looked = this.#tags[slot] !== tag || this.#classes[slot] === UNKNOWN;
-    if (looked) {
+    const inspected = this.#tags[slot] !== tag || this.#classes[slot] === UNKNOWN;
+    if (inspected) {
       if (this.#tags[slot] !== tag) this.#states[slot] = 0;
       this.#tags[slot] = tag;
       this.#classes[slot] = this.#isBounded(slot) ? BOUNDED : UNBOUNDED;
     }
     const counts = (this.#kernel.records.flags(slot) & FLAG_COUNTER) !== 0;
-    return { bounded: this.#classes[slot] === BOUNDED && !counts, looked };
+    return { bounded: this.#classes[slot] === BOUNDED && !counts, inspected };
   }
 
   /** Remembers what was done with the series that the slot's stream is of; there are few such words. */

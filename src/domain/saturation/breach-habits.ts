@@ -1,5 +1,5 @@
 // Breaches of headroom that a series has had, each with its begin, its duration and how far it went, and whether one at hand comes as they did. A function of the samples
-// alone: what is folded from the store again is the same, as far as samples are kept; those that are older are recalled. They are remembered for three weeks, so that one of
+// alone: what is aggregated from the store again is the same, as far as samples are kept; those that are older are recalled. They are remembered for three weeks, so that one of
 // each week is known as one.
 import { DAY_MS, HOUR_MS, MINUTE_MS, WEEK_MS } from "../../core/time/durations.ts";
 import { type EarlierDeparture, longer, recurringMs } from "../detection/departure/recurrence.ts";

@@ -4,7 +4,7 @@
 //
 //
 //   kind u8, tenant text, environment text, service text, then
-//   SERVICE     newest closing varint, closed windows, the fold's own entries
+//   SERVICE     newest closing varint, closed windows, the aggregate's own entries
 //   CELLS       window varint, closing varint, cells ...
 //   IDS         window varint, closing varint, {high u32, low u32} ...
 //   WAITING     as CELLS, of a closed window that waits for its successor
@@ -36,31 +36,31 @@ const CLOSED_PER_SLICE = 16;
 const IDLE_CLOSINGS = 9_000;
 
 /** Counts of one service. */
-export interface Fold<C> {
+export interface Aggregate<C> {
   readonly windows: OpenWindows<C[]>;
   /** Cells of open windows. */
   cells: number;
 }
 
-/** Operations of one kind of items on its folds: `C` is a cell, `E` an entry that a fold keeps besides its windows. */
-export interface FoldKind<F extends Fold<C>, C, E> {
+/** Operations of one kind of items on its aggregates: `C` is a cell, `E` an entry that an aggregate keeps besides its windows. */
+export interface AggregateKind<F extends Aggregate<C>, C, E> {
   /** `pool` is where the ids of its windows lie. */
   make(pool: WordPool): F;
   /** A window ends. */
-  end(name: ServiceName, fold: F, open: OpenWindow<C[]>, outcome: WindowOutcome, arrivalMs: number): void;
+  end(name: ServiceName, aggregate: F, open: OpenWindow<C[]>, outcome: WindowOutcome, arrivalMs: number): void;
   /** Some windows have ended, and something else comes now. */
   flush(): void;
-  entries(fold: F): Iterable<E>;
+  entries(aggregate: F): Iterable<E>;
   writeEntry(writer: ByteSink, entry: E): void;
-  readEntry(reader: ByteReader, fold: F): void;
+  readEntry(reader: ByteReader, aggregate: F): void;
   writeCell(writer: ByteSink, cell: C): void;
-  readCell(reader: ByteReader, fold: F, open: OpenWindow<C[]>): void;
+  readCell(reader: ByteReader, aggregate: F, open: OpenWindow<C[]>): void;
 }
 
 /** One service. */
 export interface WindowedService<F> {
   readonly name: ServiceName;
-  readonly fold: F;
+  readonly aggregate: F;
 }
 
 /** Shares of tenants in an engine's room for one kind of items. */
@@ -80,8 +80,8 @@ interface Closing<F> {
 }
 
 /** The services of one engine and one kind of items. */
-export class WindowedServices<F extends Fold<C>, C, E> {
-  readonly #kind: FoldKind<F, C, E>;
+export class WindowedServices<F extends Aggregate<C>, C, E> {
+  readonly #kind: AggregateKind<F, C, E>;
   readonly #shares: WindowShares;
   readonly #pool = new WordPool(WINDOW_IDS_KEPT_BYTES_MAX);
   readonly #partitions: Array<Map<string, WindowedService<F>>> = Array.from({ length: PARTITIONS }, () => new Map());
@@ -94,7 +94,7 @@ export class WindowedServices<F extends Fold<C>, C, E> {
   /** The newest closing that has been done. */
   #newest = 0;
 
-  constructor(kind: FoldKind<F, C, E>, shares: WindowShares) {
+  constructor(kind: AggregateKind<F, C, E>, shares: WindowShares) {
     this.#kind = kind;
     this.#shares = shares;
   }
@@ -143,16 +143,16 @@ export class WindowedServices<F extends Fold<C>, C, E> {
   }
 
   #add(partition: number, key: string, name: ServiceName): WindowedService<F> {
-    const service = { name, fold: this.#kind.make(this.#pool) };
+    const service = { name, aggregate: this.#kind.make(this.#pool) };
     (this.#partitions[partition] as Map<string, WindowedService<F>>).set(key, service);
     return service;
   }
 
   /** Notes what a service has taken. */
-  account({ name, fold }: WindowedService<F>, cells: number, ids: number): void {
+  account({ name, aggregate }: WindowedService<F>, cells: number, ids: number): void {
     this.#shares.cells.add(name.tenant, cells);
     this.#shares.ids.add(name.tenant, ids);
-    const next = fold.windows.nextClosing;
+    const next = aggregate.windows.nextClosing;
     this.#nextClosing = Math.min(this.#nextClosing, next);
     this.#nextBehind = Math.min(this.#nextBehind, next);
   }
@@ -198,18 +198,18 @@ export class WindowedServices<F extends Fold<C>, C, E> {
 
   /** Cells of the windows that it ended. */
   #closeOne(service: WindowedService<F>, upTo: number, arrivalOf: (closingAtMs: number) => number): number {
-    const { name, fold } = service;
+    const { name, aggregate } = service;
     let cells = 0;
-    for (const { open, outcome, closing } of fold.windows.close(upTo)) {
+    for (const { open, outcome, closing } of aggregate.windows.close(upTo)) {
       this.#shares.cells.give(name.tenant, open.content.length);
       this.#shares.ids.give(name.tenant, open.ids.size);
-      fold.cells -= open.content.length;
+      aggregate.cells -= open.content.length;
       cells += open.content.length;
-      this.#kind.end(name, fold, open, outcome, arrivalOf(closingMs(closing)));
+      this.#kind.end(name, aggregate, open, outcome, arrivalOf(closingMs(closing)));
       open.ids.release();
     }
-    if (fold.windows.size === 0) this.#deactivate(service);
-    else this.#nextBehind = Math.min(this.#nextBehind, fold.windows.nextClosing);
+    if (aggregate.windows.size === 0) this.#deactivate(service);
+    else this.#nextBehind = Math.min(this.#nextBehind, aggregate.windows.nextClosing);
     return cells;
   }
 
@@ -225,7 +225,7 @@ export class WindowedServices<F extends Fold<C>, C, E> {
     const services = this.#partitions[partition] as Map<string, WindowedService<F>>;
     const pieces: Uint8Array[] = [];
     for (const [key, service] of services) {
-      const { windows } = service.fold;
+      const { windows } = service.aggregate;
       if (windows.size === 0 && windows.closedUpTo < this.#newest - IDLE_CLOSINGS) {
         services.delete(key);
         this.#shares.services.give(service.name.tenant);
@@ -234,8 +234,8 @@ export class WindowedServices<F extends Fold<C>, C, E> {
     return pieces;
   }
 
-  *#pieces({ name, fold }: WindowedService<F>): Generator<Uint8Array> {
-    const { windows } = fold;
+  *#pieces({ name, aggregate }: WindowedService<F>): Generator<Uint8Array> {
+    const { windows } = aggregate;
     let closed = windows.closed;
     const beginService = () => {
       const writer = head(PIECE_SERVICE, name);
@@ -244,7 +244,7 @@ export class WindowedServices<F extends Fold<C>, C, E> {
       closed = new ClosedWindows();
       return writer;
     };
-    yield* pieces(this.#kind.entries(fold), beginService, (writer, entry) => this.#kind.writeEntry(writer, entry));
+    yield* pieces(this.#kind.entries(aggregate), beginService, (writer, entry) => this.#kind.writeEntry(writer, entry));
     for (const open of windows.values()) {
       yield* this.#cells(name, PIECE_CELLS, open);
       yield* idPieces(open.ids, () => windowHead(PIECE_IDS, name, open));
@@ -265,7 +265,7 @@ export class WindowedServices<F extends Fold<C>, C, E> {
     const reader = new ByteReader(piece, "a checkpoint holds windows that this build cannot read");
     const kind = reader.u8();
     const service = this.#restored(partition, readServiceName(reader));
-    if (kind === PIECE_SERVICE) this.#restoreService(reader, service.fold);
+    if (kind === PIECE_SERVICE) this.#restoreService(reader, service.aggregate);
     else if (kind === PIECE_CELLS || kind === PIECE_IDS || kind === PIECE_WAITING) this.#restoreWindow(reader, service, kind);
     else reader.fail();
   }
@@ -282,23 +282,23 @@ export class WindowedServices<F extends Fold<C>, C, E> {
     return service;
   }
 
-  #restoreService(reader: ByteReader, fold: F): void {
-    fold.windows.closedUpTo = reader.varint();
+  #restoreService(reader: ByteReader, aggregate: F): void {
+    aggregate.windows.closedUpTo = reader.varint();
     const closed = ClosedWindows.read(reader) ?? reader.fail();
-    if (!closed.isEmpty) fold.windows.closed = closed;
-    while (!reader.isAtEnd) this.#kind.readEntry(reader, fold);
+    if (!closed.isEmpty) aggregate.windows.closed = closed;
+    while (!reader.isAtEnd) this.#kind.readEntry(reader, aggregate);
   }
 
   #restoreWindow(reader: ByteReader, service: WindowedService<F>, kind: number): void {
-    const { fold } = service;
+    const { aggregate } = service;
     const [window, closing] = [reader.varint(), reader.varint()];
-    const open = kind === PIECE_WAITING ? fold.windows.wait(window, closing) : fold.windows.take(window, closing);
+    const open = kind === PIECE_WAITING ? aggregate.windows.wait(window, closing) : aggregate.windows.take(window, closing);
     // What came late for a window that has been closed since is late still.
     if (open === undefined) return;
-    const [cells, ids] = [fold.cells, open.ids.size];
+    const [cells, ids] = [aggregate.cells, open.ids.size];
     if (kind === PIECE_IDS) while (!reader.isAtEnd) open.ids.add(reader.u32(), reader.u32());
-    else while (!reader.isAtEnd) this.#kind.readCell(reader, fold, open);
-    this.account(service, fold.cells - cells, open.ids.size - ids);
+    else while (!reader.isAtEnd) this.#kind.readCell(reader, aggregate, open);
+    this.account(service, aggregate.cells - cells, open.ids.size - ids);
   }
 }
 

@@ -71,7 +71,7 @@ export interface AnalysisFacts {
 }
 
 /** State of one incident between looks. */
-interface Looked {
+interface Inspected {
   series: readonly SeriesEvidence[];
   report: RcaReport | undefined;
 }
@@ -82,7 +82,7 @@ const LATE_MS = 30_000;
 export class AnalysisRunner {
   readonly #dependencies: AnalysisRunnerDependencies;
   readonly #incidents: RunningIncidents;
-  readonly #looked = new Map<RunningIncident, Looked>();
+  readonly #inspected = new Map<RunningIncident, Inspected>();
   #running = false;
 
   constructor(dependencies: AnalysisRunnerDependencies) {
@@ -102,7 +102,7 @@ export class AnalysisRunner {
     for (const report of state.analyses.reports.takeRunning()) {
       this.#incidents.restore(retainedIncident(report, state), nowMs());
       const incident = this.#incidents.of(report.tenant, report.anomalyId);
-      if (incident !== undefined) this.#looked.set(incident, { series: [], report });
+      if (incident !== undefined) this.#inspected.set(incident, { series: [], report });
     }
     for (const anomaly of missedAnomalies(state, nowMs())) this.#incidents.take(anomaly, nowMs());
     counters.set("rcaIncidents", this.#incidents.size);
@@ -139,24 +139,24 @@ export class AnalysisRunner {
     const incident = this.#incidents.next(nowMs());
     if (incident === undefined) return Number.POSITIVE_INFINITY;
     this.#running = true;
-    background(task("the analyses of incidents"), this.#look(incident));
+    background(task("the analyses of incidents"), this.#analyze(incident));
     return Number.POSITIVE_INFINITY;
   }
 
-  async #look(incident: RunningIncident): Promise<void> {
+  async #analyze(incident: RunningIncident): Promise<void> {
     const { counters, nowMs, monotonicMs, wake } = this.#dependencies;
     const startMs = monotonicMs();
     try {
       if (this.#incidents.isRevision(incident, nowMs())) await this.#revise(incident);
       else if (incident.hasJoined) await this.#nameJoined(incident);
-      this.#incidents.looked(incident, this.#isOver(incident), nowMs());
+      this.#incidents.inspected(incident, this.#isOver(incident), nowMs());
     } catch (error) {
       if (!(error instanceof EngineUnavailableError || error instanceof StoreError)) throw error;
       counters.add("rcaFailures", 1);
       incident.dueMs = nowMs() + RETRY_MS;
     } finally {
       this.#running = false;
-      if (!this.#incidents.has(incident)) this.#looked.delete(incident);
+      if (!this.#incidents.has(incident)) this.#inspected.delete(incident);
       this.#incidents.takeWaiting(nowMs());
       counters.set("rcaRefused", this.#incidents.dropped);
       counters.add("rcaSeconds", (monotonicMs() - startMs) / 1000);
@@ -183,21 +183,21 @@ export class AnalysisRunner {
     await yieldTurn();
     // What calls join with an incident that has a report, and what its cause explains, is named there.
     if (this.#incidents.settle(incident, { joined: joinedWith(fresh.edges, services) }, untilMs) !== incident) return;
-    const looked = this.#looked.get(incident) ?? { series: [], report: undefined };
-    this.#looked.set(incident, looked);
+    const inspected = this.#inspected.get(incident) ?? { series: [], report: undefined };
+    this.#inspected.set(incident, inspected);
     // What is over by now, as most of a replay and of a storm is before its turn comes, needs no second look to say so.
     const isOver = !incident.ends && this.#isOver(incident);
     incident.ends ||= isOver;
     const made = time.spend(() => {
-      looked.series = withEarlier(looked.series, fresh.series);
-      const evidence = { ...fresh, series: looked.series };
-      return this.#reportOf(incident, looked.report, analyse(evidence), evidence);
+      inspected.series = withEarlier(inspected.series, fresh.series);
+      const evidence = { ...fresh, series: inspected.series };
+      return this.#reportOf(incident, inspected.report, analyse(evidence), evidence);
     });
     if (this.#incidents.explained(incident, explainedBy(made.analysis), untilMs) !== incident) return;
     // Its cause may have joined others with it that go on.
     if (isOver) incident.ends = this.#isOver(incident);
     const report = { ...made, isFinal: incident.ends };
-    await this.#store(incident, looked, report);
+    await this.#store(incident, inspected, report);
     this.#incidents.revised(incident, report.revision, untilMs);
     counters.add("rcaRevisions", 1);
     if (!report.analysis.enough) counters.add("rcaNotEnough", 1);
@@ -205,13 +205,13 @@ export class AnalysisRunner {
 
   /** Anomalies have joined between two revisions: the report names them. */
   async #nameJoined(incident: RunningIncident): Promise<void> {
-    const looked = this.#looked.get(incident);
-    if (looked?.report === undefined) return;
+    const inspected = this.#inspected.get(incident);
+    if (inspected?.report === undefined) return;
     const { members, memberCount } = incident;
-    await this.#store(incident, looked, { ...looked.report, anomalies: [...members].sort(), anomalyCount: memberCount });
+    await this.#store(incident, inspected, { ...inspected.report, anomalies: [...members].sort(), anomalyCount: memberCount });
   }
 
-  async #store(incident: RunningIncident, looked: Looked, report: RcaReport): Promise<void> {
+  async #store(incident: RunningIncident, inspected: Inspected, report: RcaReport): Promise<void> {
     const { edit, control, state, counters, reportStored } = this.#dependencies;
     const { reports, memory } = state.analyses;
     const { tenant, anomalyId } = report;
@@ -222,7 +222,7 @@ export class AnalysisRunner {
       reports.put(report, joined);
       memory.put(remembered);
     });
-    looked.report = report;
+    inspected.report = report;
     incident.joined.splice(0, joined.length);
     incident.hasJoined = incident.members.size > report.anomalies.length || incident.joined.length > 0;
     counters.set("rcaReports", reports.size);

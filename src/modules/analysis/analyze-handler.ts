@@ -21,7 +21,7 @@ import { knows, pastFailures, tooMany, unavailable, unlessGone } from "./topolog
 
 const MATCHES = 5;
 /** Time from the anomaly on that is looked at. */
-const LOOK_MS = 5 * 60_000;
+const RESULT_CHECK_MS = 5 * 60_000;
 const METRICS_CORRELATED_MAX = 12;
 /** Horizon of the prediction of anomalies, and the most links of the service that are told. */
 const PREDICTED_MINUTES = 30;
@@ -139,7 +139,7 @@ async function subjectOf(context: AnalysisContext, tenant: string, body: QueryRe
 
 async function analysedNow({ gathering, nowMs, yieldTurn }: AnalysisContext, of: Subject): Promise<Analysis> {
   const target = { serviceId: of.serviceId, metricName: of.metricName };
-  const untilMs = Math.min(nowMs(), of.atMs + LOOK_MS);
+  const untilMs = Math.min(nowMs(), of.atMs + RESULT_CHECK_MS);
   const evidence = await gathering.gather({ ...of, onsetMs: of.atMs, untilMs, target, services: [of.serviceId] });
   await yieldTurn();
   return analyse(evidence);

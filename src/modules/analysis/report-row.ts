@@ -1,6 +1,6 @@
 // A report as it is stored: its newest revision, and of each revision before what is needed to score it.
 import { hash128 } from "../../core/hashing/hash128.ts";
-import type { Analysis, Candidate, FirstSymptom, LookedAt } from "../../domain/rca/analysis.ts";
+import type { Analysis, Candidate, FirstSymptom, InspectedCounts } from "../../domain/rca/analysis.ts";
 import type { EvidenceItem } from "../../domain/rca/evidence-items.ts";
 import type { Impact } from "../../domain/rca/impact.ts";
 import type { IncidentTraits } from "../../domain/rca/incident-joins.ts";
@@ -62,7 +62,14 @@ const ANALYSIS = object<RcaReport["analysis"]>({
   impact: list(object<Impact>({ serviceId: text, metricName: text, strength: number })),
   affected: optional(list(text)),
   numbers: record(number),
-  lookedAt: object<LookedAt>({ services: number, series: number, lines: number, operations: number, calls: number, changes: number }),
+  lookedAt: object<InspectedCounts>({
+    services: number,
+    series: number,
+    lines: number,
+    operations: number,
+    calls: number,
+    changes: number,
+  }),
 });
 /** Rows of `rca_reports`. */
 export const RCA_REPORT = new StoredForm<RcaReport>("rca_reports", {

@@ -89,7 +89,7 @@ export async function deploymentsOf(
   const from = tenantTimeBound(tenant, Math.max(0, sinceMs - 2 * DAY_MS));
   const found = new Map<string, number[]>();
   let to = tenantTimeBound(tenant, Math.max(0, untilMs));
-  for (let looked = 0; looked < BACKTEST_RECORDS_MAX; ) {
+  for (let inspected = 0; inspected < BACKTEST_RECORDS_MAX; ) {
     const rows = state.series.range("records", { from, to, reverse: true, limit: ROWS_PER_READ });
     for (const { key, value } of rows) {
       to = new Uint8Array(key);
@@ -103,7 +103,7 @@ export async function deploymentsOf(
       if (times === undefined) found.set(deployment.serviceId, [deployment.atMs]);
       else times.unshift(deployment.atMs);
     }
-    looked += rows.length;
+    inspected += rows.length;
     if (rows.length < ROWS_PER_READ) break;
     await yieldTurn();
   }
@@ -118,7 +118,7 @@ async function sloRecordsOf(
   const to = tenantTimeBound(tenant, Math.max(0, untilMs));
   const found: SloRecord[] = [];
   let from = tenantTimeBound(tenant, Math.max(0, sinceMs - SLO_WINDOW_MS));
-  for (let looked = 0; looked < BACKTEST_RECORDS_MAX; ) {
+  for (let inspected = 0; inspected < BACKTEST_RECORDS_MAX; ) {
     const rows = state.series.range("slo_records", { from, to, limit: ROWS_PER_READ });
     for (const { value } of rows) {
       const record = SLO_RECORD.decode(value);
@@ -126,7 +126,7 @@ async function sloRecordsOf(
         (serviceId === null || record.serviceId === serviceId) && (environment === null || record.environment === environment);
       if (isSelected && isRatio(record.ratio)) found.push(record);
     }
-    looked += rows.length;
+    inspected += rows.length;
     const last = rows.at(-1)?.key;
     if (last === undefined || rows.length < ROWS_PER_READ) break;
     from = Uint8Array.of(...last, 0);

@@ -53,7 +53,7 @@ export class ReplayBatcher {
   }
 
   /** Takes a letter if the selection does. */
-  look(letter: DeadLetterEnvelope, bytes: number, selection: DeadLetterSelection): void {
+  inspect(letter: DeadLetterEnvelope, bytes: number, selection: DeadLetterSelection): void {
     this.tally.examined++;
     if (!selects(selection, letter)) return;
     this.tally.selected++;

@@ -128,14 +128,14 @@ export class ReplayRunner {
   #readFilter(job: ReplayJob, batcher: ReplayBatcher): Partial<ReplayJob> {
     const { control, nowMs } = this.#dependencies;
     const entries = deadLettersAfter(control, job.tenant, { ...job.selection, toMs: job.untilMs }, job.cursor, REPLAY_SCAN_ROWS);
-    let looked = 0;
+    let inspected = 0;
     for (const entry of entries) {
       if (batcher.isFull(entry.value.length)) break;
-      batcher.look(readDeadLetter(entry), entry.value.length, job.selection);
-      looked++;
+      batcher.inspect(readDeadLetter(entry), entry.value.length, job.selection);
+      inspected++;
     }
-    const last = entries[looked - 1];
-    const isEnd = entries.length < REPLAY_SCAN_ROWS && looked === entries.length;
+    const last = entries[inspected - 1];
+    const isEnd = entries.length < REPLAY_SCAN_ROWS && inspected === entries.length;
     return { cursor: last === undefined ? job.cursor : placeOf(last.key), finishedMs: isEnd ? nowMs() : null };
   }
 
@@ -147,7 +147,7 @@ export class ReplayRunner {
       const key = deadLetterKey(job.tenant, ids[idsDone] as string);
       const value = key && control.get("dead_letters", key);
       if (batcher.isFull(value?.length ?? 0)) break;
-      if (key !== undefined && value !== undefined) batcher.look(readDeadLetter({ key, value }), value.length, {});
+      if (key !== undefined && value !== undefined) batcher.inspect(readDeadLetter({ key, value }), value.length, {});
       else batcher.miss(key !== undefined && control.get("dead_letter_ends", key)?.[0] === END_REPLAYED);
     }
     return { idsDone, finishedMs: idsDone === ids.length ? nowMs() : null };

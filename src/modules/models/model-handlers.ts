@@ -34,10 +34,10 @@ export async function listModels(context: ModelsContext, request: QueryRequest<"
 async function automaticModels(context: ModelsContext, tenant: string, wanted: string | undefined) {
   const { messages, state, yieldTurn } = context;
   const found = [];
-  let looked = 0;
+  let inspected = 0;
   for (const [serviceId, environment] of await servicesOf(context, tenant)) {
     if (wanted !== undefined && wanted !== serviceId) continue;
-    if (++looked % TURN_SERVICES === 0) await yieldTurn();
+    if (++inspected % TURN_SERVICES === 0) await yieldTurn();
     const service = { tenant, serviceId, environment };
     const row = messages.automatic(service);
     if (row === undefined || state.configured.models.production(service) !== undefined) continue;

@@ -4,9 +4,9 @@
  */
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import {
+  DRILL_CHECK_MS,
   DRILL_DECIDED_MS,
   DRILL_ENDED_MS_MAX,
-  DRILL_LOOK_MS,
   DRILL_REASON_CHARACTERS_MAX,
   DRILL_REPORT_MS_MAX,
   DRILL_RETRY_MS,
@@ -110,7 +110,7 @@ export class DrillRun {
       const answer = await this.#dependencies.ingest(this.#tenant, body);
       if (answer?.status === OK) return checkTaken(answer.body);
       if (answer !== undefined) last = `the engines answered ${answer.status}${answer.body === null ? "" : `: ${answer.body}`}`;
-      this.#look(last);
+      this.#inspect(last);
       await this.#dependencies.sleep(DRILL_RETRY_MS);
     }
   }
@@ -125,13 +125,13 @@ export class DrillRun {
     for (;;) {
       const found = ask();
       if (found !== undefined) return found;
-      this.#look(otherwise);
-      await this.#dependencies.sleep(DRILL_LOOK_MS);
+      this.#inspect(otherwise);
+      await this.#dependencies.sleep(DRILL_CHECK_MS);
     }
   }
 
   /** Throws where there is no time left. */
-  #look(otherwise: string): void {
+  #inspect(otherwise: string): void {
     if (this.#dependencies.isStopping()) throw new StageFailure("the server was stopped");
     if (this.#dependencies.monotonicMs() >= this.#deadlineMs) throw new StageFailure(`${otherwise} in time`);
   }

@@ -38,12 +38,12 @@ async function pillarScores(context: PillarsContext, request: QueryRequest<"pill
   const isRest = after === undefined ? () => true : isBehind(after as [string, string]);
   const rest: PillarValue[] = [];
   let total = 0;
-  const look = (value: PillarValue) => {
+  const take = (value: PillarValue) => {
     if (!isChosen(value, query)) return;
     total++;
     if (isRest(value)) rest.push(value);
   };
-  await mapInSlices(values, look, context.pause);
+  await mapInSlices(values, take, context.pause);
   const { page, page_token } = asked.value.cut(rest, ({ pillar, value }) => [pillar, value]);
   const scores = await mapInSlices(page, (value) => scoreView(value, context.nowMs()), context.pause);
   return done({ scores, total, page_token });

@@ -15,7 +15,7 @@ import type { PredictionContext } from "./prediction-context.ts";
 import { metricsOf } from "./service-metrics.ts";
 
 /** Longer looks back take steps of five minutes. */
-const MINUTES_LOOK_HOURS = 24;
+const MINUTES_HOURS = 24;
 /** A metric takes part that has values in so many of the steps. */
 const COVERAGE_MIN = 0.6;
 
@@ -91,7 +91,7 @@ export async function validateCausality(
   const { service_id: serviceId, cause_metric: cause, effect_metric: effect, lookback_hours: hours } = body;
   const { tenant } = principal;
   const environment = body.environment ?? null;
-  const stepMinutes = hours <= MINUTES_LOOK_HOURS ? 1 : 5;
+  const stepMinutes = hours <= MINUTES_HOURS ? 1 : 5;
   const stepMs = stepMinutes * MINUTE_MS;
   const toMs = context.nowMs();
   const grids: [string, EvenGrid][] = [];

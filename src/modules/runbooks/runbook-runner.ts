@@ -4,9 +4,9 @@
  */
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import {
+  RUNBOOK_CHECK_MS_MAX,
   RUNBOOK_DRY_RUNS_PER_HOUR_MAX,
   RUNBOOK_HOUR_MS,
-  RUNBOOK_LOOK_MS_MAX,
   RUNBOOK_RESULT_CHARACTERS_MAX,
   RUNBOOK_RUNS_OPEN_PER_TENANT_MAX,
   RUNBOOK_RUNS_PER_HOUR_MAX,
@@ -291,7 +291,7 @@ export class RunbookRunner implements AnomalyFollower {
   #sleepUntil(untilMs: number): void {
     const { nowMs, sleep } = this.#dependencies;
     if (this.#jobs.open.size === 0 || untilMs >= this.#sleepsUntilMs) return;
-    const atMs = Math.min(untilMs, nowMs() + RUNBOOK_LOOK_MS_MAX);
+    const atMs = Math.min(untilMs, nowMs() + RUNBOOK_CHECK_MS_MAX);
     this.#sleepsUntilMs = atMs;
     const woken = sleep(Math.max(0, atMs - nowMs()) + 1).then(() => {
       if (this.#sleepsUntilMs === atMs) this.#sleepsUntilMs = Number.POSITIVE_INFINITY;

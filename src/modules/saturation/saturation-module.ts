@@ -1,4 +1,4 @@
-// What the coordinator folds of limits and saturation.
+// What the coordinator aggregates of limits and saturation.
 // GET /api/v1/saturation/fires: findings of saturation, the open ones first, the newest of each ahead.
 import { openPage } from "../../api/page-token.ts";
 import { done, type Outcome } from "../../api/refusal.ts";

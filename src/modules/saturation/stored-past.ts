@@ -1,16 +1,16 @@
 /**
- * Folds what is stored of bounded series into the state of their detector. The streams of one partition are read together: each block of the last seven days
+ * Aggregates what is stored of bounded series into the state of their detector. The streams of one partition are read together: each block of the last seven days
  * once, however many of its streams are wanted. A minute's mean is kept for the last twelve hours, of five minutes before that, as the detector does. It goes on
  * between cycles, in a small share of the coordinator's time: nobody waits for it.
  */
 
 import { StoreError } from "../../adapters/storage/key-value-store.ts";
 import { groupBy } from "../../core/collections/grouping.ts";
-import { SATURATION_FOLDS_PER_PASS, SATURATION_STREAMS_PER_FOLD } from "../../core/config/limits.ts";
-import { SATURATION_FOLD_MS, SATURATION_FOLD_SHARE } from "../../core/config/pace-limits.ts";
+import { SATURATION_AGGREGATES_PER_PASS, SATURATION_STREAMS_PER_AGGREGATE } from "../../core/config/limits.ts";
+import { SATURATION_AGGREGATE_MS, SATURATION_AGGREGATE_SHARE } from "../../core/config/pace-limits.ts";
 import { PacedWork } from "../../core/fairness/paced-work.ts";
 import { background, task } from "../../core/faults/guard.ts";
-import type { FoldedHistory, WantedHistory } from "../../core/protocol/saturation.ts";
+import type { AggregatedHistory, WantedHistory } from "../../core/protocol/saturation.ts";
 import { MINUTE_MS } from "../../core/time/durations.ts";
 import { CHUNK_SAMPLES_MAX, decodeSampleChunk } from "../../domain/codec/sample-chunk.ts";
 import { HISTORY_MINUTES, HISTORY_RING_VALUES } from "../../domain/saturation/saturation-history.ts";
@@ -45,7 +45,7 @@ class MinuteMeans {
     }
   }
 
-  fold({ key, metricName, unit, limit }: WantedHistory): FoldedHistory {
+  aggregate({ key, metricName, unit, limit }: WantedHistory): AggregatedHistory {
     const place = { head: new Float64Array(SATURATION_HEAD_VALUES), rings: new Float32Array(HISTORY_RING_VALUES) };
     clearPlace(place);
     const series = new SaturationSeries({ metricName, unit, instance: null, limit });
@@ -59,7 +59,7 @@ class MinuteMeans {
 }
 
 /** Series of one partition that are read together, and whose they are. */
-interface Fold {
+interface Aggregation {
   readonly engine: number;
   readonly group: readonly WantedHistory[];
 }
@@ -68,20 +68,20 @@ interface Fold {
 export class StoredPasts {
   readonly #context: StagesContext;
   readonly #paced: PacedWork;
-  #folds: Fold[] = [];
+  #aggregations: Aggregation[] = [];
   #isReading = false;
 
   constructor(context: StagesContext) {
     this.#context = context;
     const { monotonicMs, sleep, counters } = context;
     const worked = (ms: number) => counters.add("watchdogSeconds", ms / 1000);
-    this.#paced = new PacedWork({ share: SATURATION_FOLD_SHARE, pieceMs: SATURATION_FOLD_MS }, { monotonicMs, sleep, worked });
+    this.#paced = new PacedWork({ share: SATURATION_AGGREGATE_SHARE, pieceMs: SATURATION_AGGREGATE_MS }, { monotonicMs, sleep, worked });
   }
 
   /** Has the pasts of these series read and told to their engines, in place of what was asked for before and is not read yet: who waits for it has asked again. */
   ask(wanted: ReadonlyMap<number, readonly WantedHistory[]>): void {
-    this.#folds = [...wanted].flatMap(([engine, some]) =>
-      [...groupsOf(some.slice(0, SATURATION_FOLDS_PER_PASS))].map((group) => ({ engine, group })),
+    this.#aggregations = [...wanted].flatMap(([engine, some]) =>
+      [...groupsOf(some.slice(0, SATURATION_AGGREGATES_PER_PASS))].map((group) => ({ engine, group })),
     );
     if (!this.#isReading) background(task("the pasts of saturation"), this.#readAll());
   }
@@ -91,26 +91,26 @@ export class StoredPasts {
     const { engines, counters } = this.#context;
     this.#isReading = true;
     try {
-      for (let fold = this.#next(); fold !== undefined; fold = this.#next()) {
-        const histories = await this.#read(fold);
-        if (histories.length > 0) engines.tell(fold.engine, { type: "saturation-histories", histories });
+      for (let aggregate = this.#next(); aggregate !== undefined; aggregate = this.#next()) {
+        const histories = await this.#read(aggregate);
+        if (histories.length > 0) engines.tell(aggregate.engine, { type: "saturation-histories", histories });
         counters.add("saturationFolds", histories.length);
       }
     } catch (error) {
       if (!(error instanceof EngineUnavailableError || error instanceof StoreError)) throw error;
-      this.#folds = [];
+      this.#aggregations = [];
     } finally {
       this.#isReading = false;
     }
   }
 
   /** None once a stop has begun: the store may be closed. */
-  #next(): Fold | undefined {
-    return this.#context.isStopping() ? undefined : this.#folds.shift();
+  #next(): Aggregation | undefined {
+    return this.#context.isStopping() ? undefined : this.#aggregations.shift();
   }
 
   /** Nothing once a stop has begun. */
-  async #read({ engine, group }: Fold): Promise<FoldedHistory[]> {
+  async #read({ engine, group }: Aggregation): Promise<AggregatedHistory[]> {
     const { engines, state, nowMs, isStopping } = this.#context;
     const { partition } = group[0] as WantedHistory;
     const startMs = nowMs();
@@ -134,17 +134,17 @@ export class StoredPasts {
       }
       await paced.pause();
     }
-    return isStopping() ? [] : paced.do(() => means.map(({ one, means: of }) => of.fold(one)));
+    return isStopping() ? [] : paced.do(() => means.map(({ one, means: of }) => of.aggregate(one)));
   }
 }
 
-/** Groups of one partition each, with SATURATION_STREAMS_PER_FOLD streams at most, or a single series. */
+/** Groups of one partition each, with SATURATION_STREAMS_PER_AGGREGATE streams at most, or a single series. */
 function* groupsOf(wanted: readonly WantedHistory[]): Generator<readonly WantedHistory[]> {
   for (const group of groupBy(wanted, ({ partition }) => partition).values()) {
     let some: WantedHistory[] = [];
     let streams = 0;
     for (const one of group) {
-      if (some.length > 0 && streams + one.streamIds.length > SATURATION_STREAMS_PER_FOLD) {
+      if (some.length > 0 && streams + one.streamIds.length > SATURATION_STREAMS_PER_AGGREGATE) {
         yield some;
         [some, streams] = [[], 0];
       }

@@ -50,17 +50,17 @@ export async function askSeries(
 }
 
 /** A stream may move between two looks, from memory to the store or back; it does not do so this often in one query. */
-const LOOKS_MAX = 4;
+const LOOKUPS_MAX = 4;
 
 /** The newest values of the first stream that matches, wherever it is. */
 export async function askSeriesData(context: SeriesContext, query: Omit<SeriesDataQuery, "type" | "id">): Promise<SeriesDataAnswer> {
   const { engines } = context;
   const owner = engines.ownerOf(query.tenant, query.serviceId);
-  for (let looks = 1; ; looks++) {
+  for (let lookups = 1; ; lookups++) {
     const answer = await engines.seriesData(owner, query);
     await context.settle();
     const cold = await coldSeriesData(context, query);
-    if (cold === undefined && answer.summary === null && looks < LOOKS_MAX) continue;
+    if (cold === undefined && answer.summary === null && lookups < LOOKUPS_MAX) continue;
     if (cold === undefined) return answer;
     const matches = answer.matches - answer.returned + cold.matches;
     const isFirst = answer.summary === null || compareSeriesKeys(seriesKey(cold.summary as SeriesSummary), seriesKey(answer.summary)) < 0;

@@ -50,7 +50,7 @@ export function* scanTenants(store: StoreReader, table: string): Generator<strin
 /** Tells the store which entry is looked at. */
 function* lookedAt(store: StoreReader, table: string, entries: readonly StoreEntry[]): Generator<StoreEntry> {
   for (const entry of entries) {
-    store.looksAt?.(table, entry);
+    store.noteRow?.(table, entry);
     yield entry;
   }
 }

@@ -12,7 +12,7 @@ import type { Cycle, WatchdogStage } from "../state/watchdog-stage.ts";
 import type { CyclePace } from "./cycle-pace.ts";
 
 /** While a cycle takes longer than its interval, its end is looked for this often. */
-const OVERDUE_LOOK_MS = 100;
+const OVERDUE_CHECK_MS = 100;
 
 export interface WatchdogOptions {
   /** WATCHDOG_INTERVAL_SECONDS in ms; no cycle runs where it is undefined. */
@@ -73,7 +73,7 @@ export class Watchdog {
     if (intervalMs === undefined) return Number.POSITIVE_INFINITY;
     const nowMs = this.#dependencies.monotonicMs();
     if (this.#freshUntilMs === Number.POSITIVE_INFINITY) this.#freshUntilMs = nowMs + 2 * intervalMs;
-    if (this.#running) return Math.max(this.#dueMs, nowMs + OVERDUE_LOOK_MS);
+    if (this.#running) return Math.max(this.#dueMs, nowMs + OVERDUE_CHECK_MS);
     if (nowMs < this.#dueMs) return this.#dueMs;
     this.#dueMs = this.#dueMs + intervalMs > nowMs ? this.#dueMs + intervalMs : nowMs + intervalMs;
     background(task("a cycle of the Watchdog"), this.#run(nowMs));

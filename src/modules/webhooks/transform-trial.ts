@@ -13,7 +13,7 @@ import { eventIdOf } from "./webhook-row.ts";
 import type { WebhooksContext } from "./webhooks-context.ts";
 
 /** Anomalies that are looked at for events that the pattern takes. */
-const ANOMALIES_LOOKED_AT = 500;
+const ANOMALIES_INSPECTED = 500;
 
 /** Outcome for one event. */
 export interface TransformTrial {
@@ -66,7 +66,7 @@ function trialEvents(context: WebhooksContext, tenant: string, pattern: WebhookP
   const { state, nowMs } = context;
   const { patterns } = state.configured;
   const finds = (regex: string, value: string) => patterns.matches(searched(regex), value) === true;
-  const newest = state.anomalies.index(tenant).page({}, undefined, ANOMALIES_LOOKED_AT);
+  const newest = state.anomalies.index(tenant).page({}, undefined, ANOMALIES_INSPECTED);
   const taken = newest.filter(({ serviceId, metricName, environment, score }) =>
     matchesSubject(pattern, { serviceId, metricName, environment, score }, finds),
   );

@@ -91,7 +91,7 @@ function BulkBox() {
   const [preview, setPreview] = useState<Preview>();
   const [sent, setSent] = useState<number>();
   const parsed = useMemo(() => parseLines(text), [text]);
-  const look = async () => {
+  const check = async () => {
     const [map, services] = await Promise.all([
       callPages<StoredEntry>("GET /api/v1/pillars/service-map", {}, "entries", STORED_MOST),
       callPages<{ service_id: string }>("GET /api/v1/services", {}, "services", STORED_MOST),
@@ -139,7 +139,7 @@ function BulkBox() {
         {preview !== undefined && <PreviewTable preview={preview} />}
         <div class="tools">
           {preview === undefined ? (
-            <Button tone="main" onClick={look} disabled={parsed.entries.length === 0 || parsed.faults.length > 0}>
+            <Button tone="main" onClick={check} disabled={parsed.entries.length === 0 || parsed.faults.length > 0}>
               Look at what would change
             </Button>
           ) : (

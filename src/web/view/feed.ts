@@ -47,7 +47,7 @@ export function feedRows<A extends FeedAnomaly>(anomalies: readonly A[]): FeedRo
     else known.push(anomaly);
   }
   const rows = [...groups.values()].map((members) => rowOf(members, members.length === 1 ? "one" : "alert"));
-  return foldBursts(rows);
+  return mergeBursts(rows);
 }
 
 /** Each anomaly in a row of its own, as the list came. */
@@ -56,7 +56,7 @@ export function singleRows<A extends FeedAnomaly>(anomalies: readonly A[]): Feed
 }
 
 /** Rows of one metric and environment that follow each other closely become one, where they are of many services. */
-function foldBursts<A extends FeedAnomaly>(rows: readonly FeedRow<A>[]): FeedRow<A>[] {
+function mergeBursts<A extends FeedAnomaly>(rows: readonly FeedRow<A>[]): FeedRow<A>[] {
   const chains = new Map<string, FeedRow<A>[][]>();
   for (const row of rows) {
     const key = `${row.worst.environment}\u0000${row.worst.metric_name}\u0000${row.worst.direction}`;
@@ -67,13 +67,13 @@ function foldBursts<A extends FeedAnomaly>(rows: readonly FeedRow<A>[]): FeedRow
     else list.push([row]);
     chains.set(key, list);
   }
-  const folded: FeedRow<A>[] = [];
+  const merged: FeedRow<A>[] = [];
   for (const list of chains.values()) {
     for (const chain of list) {
       const services = new Set(chain.flatMap(({ members }) => members.map(({ service_id }) => service_id)));
-      if (services.size < BURST_SERVICES_MIN) folded.push(...chain);
+      if (services.size < BURST_SERVICES_MIN) merged.push(...chain);
       else
-        folded.push(
+        merged.push(
           rowOf(
             chain.flatMap(({ members }) => members),
             "burst",
@@ -81,7 +81,7 @@ function foldBursts<A extends FeedAnomaly>(rows: readonly FeedRow<A>[]): FeedRow
         );
     }
   }
-  return folded.sort((a, b) => b.newestMs - a.newestMs || (a.key < b.key ? 1 : -1));
+  return merged.sort((a, b) => b.newestMs - a.newestMs || (a.key < b.key ? 1 : -1));
 }
 
 function rowOf<A extends FeedAnomaly>(members: readonly A[], kind: FeedRow<A>["kind"]): FeedRow<A> {

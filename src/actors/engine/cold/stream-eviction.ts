@@ -2,7 +2,7 @@
 // in the checkpoint or among the streams that left, never in both and never in none.
 import type { EngineMemory, ProcessSlots } from "../../../adapters/shared-memory/engine-memory.ts";
 import { Uint32List } from "../../../core/collections/uint32-list.ts";
-import { EVICTIONS_PER_CHECKPOINT_MAX, EVICTIONS_PER_STEP_MAX, SLOTS_PER_LOOK_MAX } from "../../../core/config/limits.ts";
+import { EVICTIONS_PER_CHECKPOINT_MAX, EVICTIONS_PER_STEP_MAX, SLOTS_PER_CHECK_MAX } from "../../../core/config/limits.ts";
 import { COLD_SLOTS, CONTROL_TABLE_EDITS } from "../../../core/layout/memory-map.ts";
 import { SR_HASH } from "../../../core/layout/stream-record.ts";
 import { ByteSink } from "../../../domain/codec/byte-sink.ts";
@@ -37,7 +37,7 @@ export class StreamEviction {
   readonly #options: StreamEvictionOptions;
   readonly #dependencies: StreamEvictionDependencies;
   readonly #writer = new ByteSink();
-  #looked = 0;
+  #inspected = 0;
   #evicted = 0;
 
   constructor(options: StreamEvictionOptions, dependencies: StreamEvictionDependencies) {
@@ -48,7 +48,7 @@ export class StreamEviction {
   /** Begins with a partition. */
   begin(): void {
     this.#writer.at = 0;
-    this.#looked = 0;
+    this.#inspected = 0;
     this.#evicted = 0;
   }
 
@@ -59,7 +59,7 @@ export class StreamEviction {
 
   /** Takes the next few streams; false when there is none left to look at, or as many as one checkpoint carries have gone. About 2 ms. */
   step(partition: Partition): boolean {
-    if (this.#looked >= partition.slots.length || this.#evicted >= EVICTIONS_PER_CHECKPOINT_MAX) return false;
+    if (this.#inspected >= partition.slots.length || this.#evicted >= EVICTIONS_PER_CHECKPOINT_MAX) return false;
     const chosen = this.#choose(partition.slots);
     if (chosen.length > 0) this.#evict(partition, chosen);
     return true;
@@ -67,10 +67,10 @@ export class StreamEviction {
 
   /** Whether a checkpoint of the partition is worth while for its idle streams alone: a tenth of those looked at, from `from` on. */
   isDue({ slots }: Partition, from: number): boolean {
-    const looked = Math.min(slots.length, SLOTS_PER_LOOK_MAX);
+    const inspected = Math.min(slots.length, SLOTS_PER_CHECK_MAX);
     let idle = 0;
-    for (let i = 0; i < looked; i++) if (this.#isIdle(slots.at((from + i) % slots.length))) idle++;
-    return idle > 0 && idle * 10 >= looked;
+    for (let i = 0; i < inspected; i++) if (this.#isIdle(slots.at((from + i) % slots.length))) idle++;
+    return idle > 0 && idle * 10 >= inspected;
   }
 
   /** Streams in the store whose newest sample is past its retention, and which no ref names. */
@@ -87,9 +87,9 @@ export class StreamEviction {
 
   #choose(slots: Uint32List): number[] {
     const chosen: number[] = [];
-    const stop = Math.min(slots.length, this.#looked + SLOTS_PER_LOOK_MAX);
-    while (this.#looked < stop && chosen.length < EVICTIONS_PER_STEP_MAX) {
-      const slot = slots.at(this.#looked++);
+    const stop = Math.min(slots.length, this.#inspected + SLOTS_PER_CHECK_MAX);
+    while (this.#inspected < stop && chosen.length < EVICTIONS_PER_STEP_MAX) {
+      const slot = slots.at(this.#inspected++);
       if (this.#isIdle(slot)) chosen.push(slot);
     }
     return chosen;
@@ -104,7 +104,7 @@ export class StreamEviction {
     const left = new Uint32List();
     for (const slot of partition.slots.uint32s) if (!numbers.has(slot)) left.push(slot);
     partition.slots = left;
-    this.#looked -= chosen.length;
+    this.#inspected -= chosen.length;
     this.#evicted += chosen.length;
     const edits = memory.load(CONTROL_TABLE_EDITS);
     memory.store(CONTROL_TABLE_EDITS, edits + 1);

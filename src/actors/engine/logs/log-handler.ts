@@ -8,13 +8,13 @@ import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { LineCounts } from "../../../core/protocol/evidence.ts";
 import type { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
-import { type LogCell, LogFold, type LogSeries, type LogWindow } from "../../../domain/logs/log-fold.ts";
+import { LogAggregate, type LogCell, type LogSeries, type LogWindow } from "../../../domain/logs/log-aggregate.ts";
 import type { EvidenceMinutes, MinuteCounts } from "../../../domain/logs/minute-counts.ts";
 import { SEVERITIES } from "../../../domain/logs/severity.ts";
 import type { WindowOutcome } from "../../../domain/window/open-windows.ts";
 import { type ServiceName, WindowMessageReader } from "../../../domain/window/window-message.ts";
 import { closingOf, windowTimeMs } from "../../../domain/window/window-time.ts";
-import { type FoldKind, WindowedServices, type WindowShares } from "../../../domain/window/windowed-services.ts";
+import { type AggregateKind, WindowedServices, type WindowShares } from "../../../domain/window/windowed-services.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import type { DerivedStream } from "../shard/derived-series.ts";
 import type { LimitedSeries } from "../shard/limited-series.ts";
@@ -29,7 +29,7 @@ export interface LogHandlerDependencies {
   readonly shares: WindowShares;
 }
 
-type Fold = LogFold<DerivedStream>;
+type LogServiceAggregate = LogAggregate<DerivedStream>;
 type Cell = LogCell<DerivedStream>;
 type Series = LogSeries<DerivedStream>;
 
@@ -37,7 +37,7 @@ type Series = LogSeries<DerivedStream>;
 export class LogHandler implements MessageHandler {
   readonly kind = SECTION_LOGS;
   readonly #dependencies: LogHandlerDependencies;
-  readonly #services: WindowedServices<Fold, Cell, Series>;
+  readonly #services: WindowedServices<LogServiceAggregate, Cell, Series>;
 
   constructor(dependencies: LogHandlerDependencies) {
     this.#dependencies = dependencies;
@@ -50,15 +50,17 @@ export class LogHandler implements MessageHandler {
     const { counters } = this.#dependencies;
     const reader = new WindowMessageReader(payload);
     const service = this.#services.service(partition, reader.service);
-    const cells = service?.fold.cells ?? 0;
+    const cells = service?.aggregate.cells ?? 0;
     const most = service === undefined ? 0 : cells + this.#services.room(service.name.tenant);
     const templates: Array<Series | undefined> = [];
     const outcomes = { counted: 0, repeated: 0, late: 0, full: 0 };
     while (reader.next()) {
-      if (reader.newName !== undefined && service !== undefined) templates.push(service.fold.template(reader.newName, reader.window));
-      outcomes[service === undefined ? "full" : this.#takeOne(service.fold, templates[reader.name - 1], reader, arrivalWallMs, most)]++;
+      if (reader.newName !== undefined && service !== undefined) templates.push(service.aggregate.template(reader.newName, reader.window));
+      outcomes[
+        service === undefined ? "full" : this.#takeOne(service.aggregate, templates[reader.name - 1], reader, arrivalWallMs, most)
+      ]++;
     }
-    if (service !== undefined) this.#services.account(service, service.fold.cells - cells, outcomes.counted);
+    if (service !== undefined) this.#services.account(service, service.aggregate.cells - cells, outcomes.counted);
     if (service !== undefined && outcomes.full > 0) this.#services.refuse(service.name.tenant, outcomes.full);
     counters.add("logsCounted", outcomes.counted);
     counters.add("logsRepeated", outcomes.repeated);
@@ -67,20 +69,20 @@ export class LogHandler implements MessageHandler {
   }
 
   /** `most` cells of the service there may be. */
-  #takeOne(fold: Fold, template: Series | undefined, reader: WindowMessageReader, arrivalWallMs: number, most: number) {
+  #takeOne(aggregate: LogServiceAggregate, template: Series | undefined, reader: WindowMessageReader, arrivalWallMs: number, most: number) {
     const { flags: severity, window, high, low } = reader;
     if (severity >= SEVERITIES.length) throw new Error(`a log has severity ${severity}`);
-    return fold.take(severity, template, window, closingOf(window, arrivalWallMs), high, low, most - fold.cells);
+    return aggregate.take(severity, template, window, closingOf(window, arrivalWallMs), high, low, most - aggregate.cells);
   }
 
   /** Counts of the lines of a service by minute, from the minute of an onset on and before; nothing where too little was counted before. */
   lines(partition: number, name: ServiceName, minutes: EvidenceMinutes): LineCounts[] {
-    const fold = this.#services.find(partition, name)?.fold;
-    if (fold === undefined) return [];
-    const from = Math.max(minutes.from, fold.countedSince);
+    const aggregate = this.#services.find(partition, name)?.aggregate;
+    if (aggregate === undefined) return [];
+    const from = Math.max(minutes.from, aggregate.countedSince);
     if (minutes.onset - from < minutes.least) return [];
     const past = (counts: MinuteCounts) => Array.from({ length: minutes.onset - from }, (_, i) => counts.of(from + i));
-    return [...fold.templates].flatMap(({ tokens, highest, minutes: counts }) => {
+    return [...aggregate.templates].flatMap(({ tokens, highest, minutes: counts }) => {
       if (counts?.hasSince(from) !== true) return [];
       let now = 0;
       for (let minute = minutes.onset; minute <= minutes.until; minute++) now += counts.of(minute);
@@ -95,7 +97,7 @@ export class LogHandler implements MessageHandler {
   due(wallMs: number, monotonicMs: number): void {
     if (!this.#services.closeDue(wallMs, monotonicMs)) return;
     let templates = 0;
-    for (const { fold } of this.#services) templates += fold.templates.size;
+    for (const { aggregate } of this.#services) templates += aggregate.templates.size;
     this.#dependencies.counters.set("logTemplates", templates);
   }
 
@@ -109,24 +111,24 @@ export class LogHandler implements MessageHandler {
 }
 
 /** Contents and results of the windows of logs. */
-class LogKind implements FoldKind<Fold, Cell, Series> {
+class LogKind implements AggregateKind<LogServiceAggregate, Cell, Series> {
   readonly #dependencies: LogHandlerDependencies;
 
   constructor(dependencies: LogHandlerDependencies) {
     this.#dependencies = dependencies;
   }
 
-  make(pool: WordPool): Fold {
-    return new LogFold<DerivedStream>(pool);
+  make(pool: WordPool): LogServiceAggregate {
+    return new LogAggregate<DerivedStream>(pool);
   }
 
-  end(name: ServiceName, fold: Fold, open: LogWindow<DerivedStream>, outcome: WindowOutcome, arrivalMs: number): void {
+  end(name: ServiceName, aggregate: LogServiceAggregate, open: LogWindow<DerivedStream>, outcome: WindowOutcome, arrivalMs: number): void {
     const { series, counters } = this.#dependencies;
     if (outcome === "late") {
       counters.add("logsLate", open.ids.size);
       return;
     }
-    const counted = fold.end(open);
+    const counted = aggregate.end(open);
     if (outcome === "cut") {
       counters.add("windowsCut", 1);
       return;
@@ -140,9 +142,9 @@ class LogKind implements FoldKind<Fold, Cell, Series> {
     this.#dependencies.series.flush();
   }
 
-  *entries(fold: Fold): Generator<Series> {
-    for (const severity of fold.severities) if (severity.total > 0) yield severity;
-    yield* fold.templates;
+  *entries(aggregate: LogServiceAggregate): Generator<Series> {
+    for (const severity of aggregate.severities) if (severity.total > 0) yield severity;
+    yield* aggregate.templates;
   }
 
   /** {severity's name, or for a template "" and its words, text; total varint; last window varint; label text} */
@@ -154,16 +156,16 @@ class LogKind implements FoldKind<Fold, Cell, Series> {
     writer.text(label ?? "");
   }
 
-  readEntry(reader: ByteReader, fold: Fold): void {
+  readEntry(reader: ByteReader, aggregate: LogServiceAggregate): void {
     const name = reader.text(NAME_BYTES_MAX);
-    const series = name === "" ? fold.templates.restore(reader.text(NAME_BYTES_MAX).split(" ")) : severityNamed(fold, name);
+    const series = name === "" ? aggregate.templates.restore(reader.text(NAME_BYTES_MAX).split(" ")) : severityNamed(aggregate, name);
     const [total, lastWindow, label] = [reader.varint(), reader.varint(), reader.text(NAME_BYTES_MAX)];
     if (series === undefined) return;
     series.total = total;
     series.lastWindow = lastWindow;
     if (label === "") return;
     series.label = label;
-    fold.labelled++;
+    aggregate.labelled++;
   }
 
   /** {severity's name, or for a template "" and its words, text; count varint} */
@@ -173,11 +175,11 @@ class LogKind implements FoldKind<Fold, Cell, Series> {
     writer.varint(count);
   }
 
-  readCell(reader: ByteReader, fold: Fold, open: LogWindow<DerivedStream>): void {
+  readCell(reader: ByteReader, aggregate: LogServiceAggregate, open: LogWindow<DerivedStream>): void {
     const name = reader.text(NAME_BYTES_MAX);
-    const series = name === "" ? templateNamed(fold, reader.text(NAME_BYTES_MAX)) : severityNamed(fold, name);
+    const series = name === "" ? templateNamed(aggregate, reader.text(NAME_BYTES_MAX)) : severityNamed(aggregate, name);
     const count = reader.varint();
-    if (series !== undefined) fold.cell(open, series).count += count;
+    if (series !== undefined) aggregate.cell(open, series).count += count;
   }
 }
 
@@ -187,13 +189,13 @@ function streamName(name: ServiceName, { scope, name: severity, label = "" }: Se
   return { ...name, metricName: "log.template", attributes };
 }
 
-function severityNamed(fold: Fold, name: string): Series {
-  const series = fold.severities.find((each) => each.name === name);
+function severityNamed(aggregate: LogServiceAggregate, name: string): Series {
+  const series = aggregate.severities.find((each) => each.name === name);
   if (series === undefined) throw new Error(`a checkpoint holds the severity ${JSON.stringify(name)}`);
   return series;
 }
 
-function templateNamed(fold: Fold, text: string): Series | undefined {
-  for (const template of fold.templates) if (template.tokens.join(" ") === text) return template;
+function templateNamed(aggregate: LogServiceAggregate, text: string): Series | undefined {
+  for (const template of aggregate.templates) if (template.tokens.join(" ") === text) return template;
   return undefined;
 }

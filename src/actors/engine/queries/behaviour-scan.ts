@@ -1,7 +1,7 @@
 // Tells the coordinator how this engine's services behave: per service and family the median over its streams of how far their newest values lie from
 // those before. One scan goes over all services in slices of about 0.3 ms, between bodies, with one answer a slice; at a million streams it takes some
 // 4,000 of them. Streams are looked at in the order of their slots within a service; those that come or go meanwhile are in this scan or in the next.
-import { BEHAVIOUR_Z_MAX, SERVICE_STREAMS_LOOKED_MAX, STREAMS_PER_SLICE } from "../../../core/config/limits.ts";
+import { BEHAVIOUR_Z_MAX, SERVICE_STREAMS_INSPECTED_MAX, STREAMS_PER_SLICE } from "../../../core/config/limits.ts";
 import { FLAG_COUNTER } from "../../../core/layout/stream-record.ts";
 import type { BehaviourAnswer, BehaviourQuery } from "../../../core/protocol/engine-control.ts";
 import { median } from "../../../domain/detection/robust.ts";
@@ -82,7 +82,7 @@ export class BehaviourScan {
       const service = this.#service;
       if (service === undefined) break;
       for (; service.next < service.slots.length && left > 0; service.next += service.stride) {
-        left -= this.#look(service.slots[service.next] as number);
+        left -= this.#inspect(service.slots[service.next] as number);
         streams++;
       }
       if (service.next < service.slots.length) break;
@@ -97,13 +97,13 @@ export class BehaviourScan {
   #nextService(): ServiceAtHand | undefined {
     for (let step = this.#rest.next(); !step.done; step = this.#rest.next()) {
       const [key, slots] = step.value;
-      if (slots.length > 0) return { key, slots, stride: Math.ceil(slots.length / SERVICE_STREAMS_LOOKED_MAX), next: 0 };
+      if (slots.length > 0) return { key, slots, stride: Math.ceil(slots.length / SERVICE_STREAMS_INSPECTED_MAX), next: 0 };
     }
     return undefined;
   }
 
   /** Takes a stream into the service at hand; what it cost. */
-  #look(slot: number): number {
+  #inspect(slot: number): number {
     const { kernel } = this.#dependencies;
     const { records } = kernel;
     if (records.lastTimeMs(slot) < this.#sinceMs) return SERVICE_COST;

@@ -186,7 +186,7 @@ export class EvidenceScan {
   #takeStream(slot: number, service: ServiceAtHand, query: EvidenceQuery, found: Found): void {
     if (query.wants === "rings") this.#prefer(slot, service, query);
     else if (query.wants === "callees") this.#addCallee(slot, service, query);
-    else this.#look(slot, service, query, found);
+    else this.#inspect(slot, service, query, found);
   }
 
   #endService(service: ServiceAtHand, query: EvidenceQuery, found: Found): void {
@@ -224,7 +224,7 @@ export class EvidenceScan {
     return undefined;
   }
 
-  #look(slot: number, service: ServiceAtHand, query: EvidenceQuery, found: Found): void {
+  #inspect(slot: number, service: ServiceAtHand, query: EvidenceQuery, found: Found): void {
     const { records } = this.#dependencies.kernel;
     if (records.lastTimeMs(slot) < query.onsetMs) return;
     // Of most series on a young system, and of one whose ring has forgotten the onset, nothing is to be found: neither name nor values are read.

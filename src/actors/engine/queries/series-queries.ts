@@ -50,7 +50,7 @@ const ENTERING_SLICES_MAX = 16;
 /** Keys of services that a slice looks at, 0.3 ms. */
 const SERVICES_PER_SLICE = 2_048;
 /** Looks at one service that streams leave meanwhile; the last is in one step. */
-const LOOKS_MAX = 4;
+const LOOKUPS_MAX = 4;
 
 /** Reads streams of one shard for queries. */
 export class SeriesQueries {
@@ -60,7 +60,7 @@ export class SeriesQueries {
   readonly #pages: StreamPages;
   readonly #values: StreamValues;
   /** Streams that the slice at hand has looked at. */
-  #looked = 0;
+  #inspected = 0;
 
   constructor({ shard, kernel, services, tenantIndex }: StreamPagesDependencies) {
     this.#shard = shard;
@@ -164,9 +164,9 @@ export class SeriesQueries {
     const services = new LeastItems<{ serviceId: string; streams: number }>(isWhole ? limit : Number.POSITIVE_INFINITY, (a, b) =>
       a.serviceId < b.serviceId ? -1 : 1,
     );
-    let [looked, streams] = [0, 0];
+    let [inspected, streams] = [0, 0];
     for (const [key, slots] of this.#services.servicesOf(tenant)) {
-      if (++looked % SERVICES_PER_SLICE === 0) yield;
+      if (++inspected % SERVICES_PER_SLICE === 0) yield;
       // Most names stand in their key as they are; a list reads thousands of keys.
       const name = key.includes("\\") ? serviceIdOf(key) : key.slice(prefix.length + 1, -2);
       streams += slots.length;
@@ -180,12 +180,12 @@ export class SeriesQueries {
   *#candidates(slots: readonly number[], names: Names): Generator<void, Candidate[]> {
     const found: Candidate[] = [];
     let { removals } = this.#services;
-    let looks = 1;
+    let lookups = 1;
     for (let at = 0; at < slots.length; at++) {
-      if (++this.#looked % STREAMS_PER_SLICE === 0 && looks < LOOKS_MAX) yield;
+      if (++this.#inspected % STREAMS_PER_SLICE === 0 && lookups < LOOKUPS_MAX) yield;
       if (this.#services.removals !== removals) {
         [removals, at, found.length] = [this.#services.removals, 0, 0];
-        looks++;
+        lookups++;
       }
       const slot = slots[at];
       if (slot === undefined) break;
@@ -263,7 +263,7 @@ export class SeriesQueries {
 /** Scans over the services; yields where others may have their turn. */
 function* listServices(services: ServiceIndex, { records }: ShardKernel, tenant: string): Generator<void, ListedService[]> {
   const rows: ListedService[] = [];
-  let looked = 0;
+  let inspected = 0;
   for (const [key, slots] of [...services.servicesOf(tenant)]) {
     const byEnvironment = new Map<string, { streams: number; firstMs: number; lastMs: number }>();
     const stride = Math.max(1, Math.ceil(slots.length / SERVICE_STREAMS_LISTED_MAX));
@@ -281,9 +281,9 @@ function* listServices(services: ServiceIndex, { records }: ShardKernel, tenant:
     for (const [environment, { streams, firstMs, lastMs }] of byEnvironment)
       rows.push([serviceId, environment, streams, Number.isFinite(firstMs) ? firstMs : 0, lastMs]);
     if (rows.length >= SERVICES_LISTED_MAX) return rows.slice(0, SERVICES_LISTED_MAX);
-    looked += Math.ceil(slots.length / stride) + 1;
-    if (looked < LISTED_PER_SLICE) continue;
-    looked = 0;
+    inspected += Math.ceil(slots.length / stride) + 1;
+    if (inspected < LISTED_PER_SLICE) continue;
+    inspected = 0;
     yield;
   }
   return rows;

@@ -65,16 +65,16 @@ export class StreamPages {
     for (;;) {
       const listed = yield* this.#numbered(tenant, key, last);
       const { removals } = services;
-      let looked = 0;
-      for (; looked < listed.length; looked++) {
-        const { slot, number } = listed[looked] as Numbered;
+      let inspected = 0;
+      for (; inspected < listed.length; inspected++) {
+        const { slot, number } = listed[inspected] as Numbered;
         if (list.length >= limit && number !== last) return last;
-        if (looked % STREAMS_PER_SLICE === STREAMS_PER_SLICE - 1) yield;
+        if (inspected % STREAMS_PER_SLICE === STREAMS_PER_SLICE - 1) yield;
         if (services.removals !== removals) break;
         list.add(slot);
         last = number;
       }
-      if (looked === listed.length) return Number.POSITIVE_INFINITY;
+      if (inspected === listed.length) return Number.POSITIVE_INFINITY;
     }
   }
 
@@ -135,7 +135,7 @@ class ChangesAnswer {
   readonly #left: Uint8Array[] = [];
   readonly #times: number[] = [];
   readonly #forgotten: Uint8Array[] = [];
-  #looked = 0;
+  #inspected = 0;
 
   constructor(list: NamedStreamList) {
     this.list = list;
@@ -143,7 +143,7 @@ class ChangesAnswer {
 
   /** Whether no newer change of the stream has come. */
   isFirst(streamId: Uint8Array): boolean {
-    this.#looked++;
+    this.#inspected++;
     const text = idText(streamId);
     const isFirst = !this.#seen.has(text);
     this.#seen.add(text);
@@ -151,7 +151,7 @@ class ChangesAnswer {
   }
 
   get isSliceOver(): boolean {
-    return this.#looked % HASHES_PER_SLICE === HASHES_PER_SLICE - 1;
+    return this.#inspected % HASHES_PER_SLICE === HASHES_PER_SLICE - 1;
   }
 
   addLeft(streamId: Uint8Array, firstTimeMs: number, lastTimeMs: number): void {

@@ -14,7 +14,7 @@ import type { Shard } from "../shard/shard.ts";
 /** Streams whose open values a slice packs, about 6 us each: a body of others that comes meanwhile waits for 0.4 ms. */
 const PACKED_PER_SLICE = 64;
 /** Streams whose times alone a slice reads, 0.5 us each. */
-const LOOKED_PER_SLICE = 1_024;
+const INSPECTED_PER_SLICE = 1_024;
 
 /** Reads values of streams of one shard. */
 export class StreamValues {
@@ -35,7 +35,7 @@ export class StreamValues {
     const flags = new Uint8Array(partitions.length);
     const times = new Float64Array(2 * partitions.length);
     const chunks = new ChunkList();
-    const perSlice = withChunks ? PACKED_PER_SLICE : LOOKED_PER_SLICE;
+    const perSlice = withChunks ? PACKED_PER_SLICE : INSPECTED_PER_SLICE;
     for (let first = 0, index = 0; index < partitions.length; index++) {
       const slot = this.#shard.streams.findSlot(idAt(streamIds, index), tenant);
       if (slot >= 0) this.#readRecord(slot, index, flags, times);

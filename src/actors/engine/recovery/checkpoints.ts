@@ -6,7 +6,7 @@
 import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import type { InboxReader } from "../../../adapters/shared-memory/inbox-ring.ts";
 import { Uint32List } from "../../../core/collections/uint32-list.ts";
-import { CHECKPOINT_WAITING_BYTES_MAX, SLOTS_PER_LOOK_MAX } from "../../../core/config/limits.ts";
+import { CHECKPOINT_WAITING_BYTES_MAX, SLOTS_PER_CHECK_MAX } from "../../../core/config/limits.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import {
   type CheckpointNote,
@@ -43,7 +43,7 @@ const IDLE_LOG_BYTES_MIN = 256 * 1024;
 /** Wait of a checkpoint for its partition's streams that are on their way back, bound. */
 const SETTLE_MS_MAX = 5_000;
 /** Interval at which one partition is looked through for idle streams: all of them in about four minutes. */
-const IDLE_LOOK_MS = 1_000;
+const IDLE_CHECK_MS = 1_000;
 /** Interval at which the writer reports how far its records have been sent. */
 const LOG_MARK_MS = 1_000;
 
@@ -134,8 +134,8 @@ export class Checkpoints {
   /** Times of the last tick, and of the last tick before a checkpoint began. */
   #nowMs = 0;
   #lastMs = 0;
-  #lookedMs = 0;
-  #look = 0;
+  #checkedMs = 0;
+  #evictionChecks = 0;
   #markedMs = 0;
   #marked: LogPosition = { segment: -1, offset: 0 };
 
@@ -214,12 +214,13 @@ export class Checkpoints {
 
   /** A partition with many idle streams does not wait for its turn. */
   #beginIdle(nowMs: number): boolean {
-    if (nowMs - this.#lookedMs < IDLE_LOOK_MS || this.#lastOnes >= 0) return false;
-    this.#lookedMs = nowMs;
-    this.#look++;
+    if (nowMs - this.#checkedMs < IDLE_CHECK_MS || this.#lastOnes >= 0) return false;
+    this.#checkedMs = nowMs;
+    this.#evictionChecks++;
     const { shard, eviction } = this.#dependencies;
-    const number = this.#owned[this.#look % this.#owned.length] as number;
-    if (!eviction.isDue(shard.streams.partition(number), SLOTS_PER_LOOK_MAX * Math.floor(this.#look / this.#owned.length))) return false;
+    const number = this.#owned[this.#evictionChecks % this.#owned.length] as number;
+    if (!eviction.isDue(shard.streams.partition(number), SLOTS_PER_CHECK_MAX * Math.floor(this.#evictionChecks / this.#owned.length)))
+      return false;
     this.#beginWith(number, true);
     return true;
   }

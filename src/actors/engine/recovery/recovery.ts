@@ -165,8 +165,8 @@ export class Recovery {
     this.#dependencies = dependencies;
     const { memory, kernel, ingest, shard, processSlots } = dependencies;
     this.#omissions = new LogOmissions(options.leaveOut ?? [], dependencies);
-    const looksCovered = (partition: number) => this.#block !== undefined && this.#lookUpCoverage(partition, this.#block);
-    this.#refs = new ReplayedRefs({ memory, kernel, ingest, processSlots, cold: shard.cold, looksCovered });
+    const isBlockCovered = (partition: number) => this.#block !== undefined && this.#findCoverage(partition, this.#block);
+    this.#refs = new ReplayedRefs({ memory, kernel, ingest, processSlots, cold: shard.cold, isBlockCovered });
   }
 
   /** What of the logs was left out, besides samples, which are dead letters. */
@@ -422,7 +422,7 @@ export class Recovery {
     return rows;
   }
 
-  #lookUpCoverage(partition: number, block: ReplayBlock): boolean {
+  #findCoverage(partition: number, block: ReplayBlock): boolean {
     const covered = this.#covered[partition];
     if (covered === undefined || covered.epoch < block.epoch) return false;
     if (covered.epoch > block.epoch) return true;

@@ -25,7 +25,7 @@ export interface ReplayedRefsDependencies {
   readonly cold: ColdStreams;
   readonly processSlots: ProcessSlots;
   /** Whether the partition's checkpoint covers the block at hand. */
-  readonly looksCovered: (partition: number) => boolean;
+  readonly isBlockCovered: (partition: number) => boolean;
 }
 
 /** Translates the rows of logs, one epoch after another. To be used while the ingest is not: it has its table where this keeps its notes. */
@@ -70,9 +70,9 @@ export class ReplayedRefs {
 
   /** Looked up once for each partition and block. */
   isCovered(partition: number): boolean {
-    const { memory, looksCovered } = this.#dependencies;
+    const { memory, isBlockCovered } = this.#dependencies;
     const at = REPLAYED_COVERAGE + partition;
-    if (memory.bytes[at] === COVERAGE_UNKNOWN) memory.bytes[at] = looksCovered(partition) ? COVERAGE_YES : COVERAGE_NO;
+    if (memory.bytes[at] === COVERAGE_UNKNOWN) memory.bytes[at] = isBlockCovered(partition) ? COVERAGE_YES : COVERAGE_NO;
     return memory.bytes[at] === COVERAGE_YES;
   }
 

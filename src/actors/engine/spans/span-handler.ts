@@ -1,13 +1,15 @@
-// What a shard does with messages on spans: windows by service (span-folds.ts), callers and callees by trace (span-joins.ts).
+// What a shard does with messages on spans: windows by service (span-aggregates.ts), callers and callees by trace (span-joins.ts).
 import { BASE_LEAD_MS, SECTION_SPANS } from "../../../core/layout/row-frame.ts";
 import { MESSAGE_JOIN, MESSAGE_JOIN_UNNAMED, MESSAGE_JOIN_UNTIMED } from "../../../domain/trace/join-message.ts";
 import { MESSAGE_WINDOW, type ServiceName } from "../../../domain/window/window-message.ts";
 import type { MessageArrival, MessageHandler } from "../shard/message-handler.ts";
-import { SpanFolds, type SpanFoldsDependencies } from "./span-folds.ts";
+import { SpanAggregates, type SpanAggregatesDependencies } from "./span-aggregates.ts";
 import { PIECE_HELD, SpanJoins, type SpanJoinsDependencies } from "./span-joins.ts";
 
-export interface SpanHandlerDependencies extends Omit<SpanJoinsDependencies, "services" | "edges">, Pick<SpanFoldsDependencies, "series"> {
-  readonly windowShares: SpanFoldsDependencies["shares"];
+export interface SpanHandlerDependencies
+  extends Omit<SpanJoinsDependencies, "services" | "edges">,
+    Pick<SpanAggregatesDependencies, "series"> {
+  readonly windowShares: SpanAggregatesDependencies["shares"];
   readonly joinedServices: SpanJoinsDependencies["services"];
   readonly callEdges: SpanJoinsDependencies["edges"];
 }
@@ -18,34 +20,34 @@ const JOIN_KINDS: readonly (number | undefined)[] = [MESSAGE_JOIN, MESSAGE_JOIN_
 /** Handler of SECTION_SPANS. */
 export class SpanHandler implements MessageHandler {
   readonly kind = SECTION_SPANS;
-  readonly #folds: SpanFolds;
+  readonly #aggregates: SpanAggregates;
   readonly #joins: SpanJoins;
 
   constructor(dependencies: SpanHandlerDependencies) {
-    this.#folds = new SpanFolds({ ...dependencies, shares: dependencies.windowShares });
+    this.#aggregates = new SpanAggregates({ ...dependencies, shares: dependencies.windowShares });
     this.#joins = new SpanJoins({ ...dependencies, services: dependencies.joinedServices, edges: dependencies.callEdges });
   }
 
   take(partition: number, payload: Uint8Array, { baseMs, arrivalMs }: MessageArrival): void {
     const arrivalWallMs = baseMs + BASE_LEAD_MS;
-    if (arrivalMs === 0) this.#folds.services.closeReplayed(arrivalWallMs);
-    if (payload[0] === MESSAGE_WINDOW) this.#folds.take(partition, payload, arrivalWallMs);
+    if (arrivalMs === 0) this.#aggregates.services.closeReplayed(arrivalWallMs);
+    if (payload[0] === MESSAGE_WINDOW) this.#aggregates.take(partition, payload, arrivalWallMs);
     else if (JOIN_KINDS.includes(payload[0])) this.#joins.take(partition, payload, arrivalWallMs);
     else throw new Error(`messages on spans of kind ${payload[0]} are unknown to this build`);
   }
 
   /** Operations of a service that are known by name. */
   operationNames(partition: number, name: ServiceName): string[] {
-    const fold = this.#folds.services.find(partition, name)?.fold;
-    return fold === undefined ? [] : Array.from(fold.operations, (operation) => operation.name);
+    const aggregate = this.#aggregates.services.find(partition, name)?.aggregate;
+    return aggregate === undefined ? [] : Array.from(aggregate.operations, (operation) => operation.name);
   }
 
   get dueMs(): number {
-    return this.#folds.services.dueMs;
+    return this.#aggregates.services.dueMs;
   }
 
   due(wallMs: number, monotonicMs: number): void {
-    this.#folds.services.closeDue(wallMs, monotonicMs);
+    this.#aggregates.services.closeDue(wallMs, monotonicMs);
   }
 
   tick(wallMs: number): void {
@@ -53,11 +55,11 @@ export class SpanHandler implements MessageHandler {
   }
 
   save(partition: number): readonly Uint8Array[] {
-    return [...this.#folds.services.save(partition), ...this.#joins.save(partition)];
+    return [...this.#aggregates.services.save(partition), ...this.#joins.save(partition)];
   }
 
   restore(partition: number, piece: Uint8Array): void {
     if (piece[0] === PIECE_HELD) this.#joins.restore(partition, piece);
-    else this.#folds.services.restore(partition, piece);
+    else this.#aggregates.services.restore(partition, piece);
   }
 }

@@ -13,7 +13,7 @@ import type { FieldExclusions } from "../../../domain/series/field-exclusions.ts
 import { bucketOf } from "../../../domain/trace/duration-sketch.ts";
 import { JOIN_CHILD, JOIN_CLIENT, JOIN_ERROR, JOIN_PEER, JoinMessageWriter } from "../../../domain/trace/join-message.ts";
 import { operationHash } from "../../../domain/trace/operation-hash.ts";
-import { SPAN_ERROR, SPAN_REQUEST } from "../../../domain/trace/service-fold.ts";
+import { SPAN_ERROR, SPAN_REQUEST } from "../../../domain/trace/service-aggregate.ts";
 import { KIND_MASK } from "../../../domain/trace/span-block.ts";
 import { SpanKey } from "../../../domain/trace/span-key.ts";
 import { callsOut, KIND_CLIENT, peerOfAttributes } from "../../../domain/trace/span-peer.ts";
@@ -67,9 +67,9 @@ export class SpanIntake implements MessageSource {
   readonly #sources = new Map<string, SpanSource>();
   #last: SpanSource | undefined;
   readonly #joins: Array<JoinMessageWriter | undefined> = Array.from({ length: TRACE_PARTITIONS });
-  /** Numbers of the partitions whose join message holds something, and the sources whose fold message does. */
+  /** Numbers of the partitions whose join message holds something, and the sources whose aggregate message does. */
   #begunJoins: number[] = [];
-  #begunFolds: SpanSource[] = [];
+  #begunMessages: SpanSource[] = [];
   #sourceCount = 0;
   #forgotten = 0;
   readonly #key = new SpanKey();
@@ -114,7 +114,7 @@ export class SpanIntake implements MessageSource {
     const startMs = span.startMs > 0 ? span.startMs : endMs;
     const microseconds = Math.min(MICROSECONDS_MAX, Math.max(0, Math.round((endMs - startMs) * 1000)));
     const { high, low, traceHash } = key;
-    this.#fold(source, span.name, NO_SPAN_TEXT, isRequest(span.kind, isChild), endMs, microseconds, high, low, unit);
+    this.#aggregate(source, span.name, NO_SPAN_TEXT, isRequest(span.kind, isChild), endMs, microseconds, high, low, unit);
     const operation = this.#isClient ? 0 : operationHash(span.name);
     this.#join(source, traceHash, endMs, microseconds, operation, high, low, unit);
     source.records.add(span, isChild ? span.parentSpanId : "", Math.round(endMs * 1000), microseconds, low, unit);
@@ -137,14 +137,14 @@ export class SpanIntake implements MessageSource {
     this.#peer = callsOut(kind) ? this.#called(source, rows.peer) : undefined;
     this.#parentHigh = rows.parentHigh;
     this.#parentLow = rows.parentLow;
-    this.#fold(source, name, rows.nameText, (flags & SPAN_ROW_REQUEST) !== 0, endMs, microseconds, high, low, unit);
+    this.#aggregate(source, name, rows.nameText, (flags & SPAN_ROW_REQUEST) !== 0, endMs, microseconds, high, low, unit);
     this.#join(source, rows.traceHash, endMs, microseconds, this.#isClient ? 0 : hashOf(name, rows), high, low, unit);
     source.records.addRow(rows, name, resource, unit);
   }
 
   /** Adds what has been gathered. */
   addMessages(unit: WorkUnit): void {
-    for (const source of this.#begunFolds) {
+    for (const source of this.#begunMessages) {
       const message = source.message as WindowMessageWriter;
       unit.addMessage(SECTION_SPANS, source.partition, message.finish());
       this.#messages.give(message);
@@ -153,7 +153,7 @@ export class SpanIntake implements MessageSource {
     }
     for (const partition of this.#begunJoins)
       unit.addMessage(SECTION_SPANS, partition, (this.#joins[partition] as JoinMessageWriter).finish());
-    this.#begunFolds = [];
+    this.#begunMessages = [];
     this.#begunJoins = [];
     this.#isGathering = false;
     if (this.#sources.size <= SERVICES_RETAINED_MAX) return;
@@ -205,7 +205,7 @@ export class SpanIntake implements MessageSource {
     return of;
   }
 
-  #fold(
+  #aggregate(
     source: SpanSource,
     name: string | Uint8Array,
     nameText: number,
@@ -216,7 +216,7 @@ export class SpanIntake implements MessageSource {
     low: number,
     unit: WorkUnit,
   ): void {
-    const message = source.message ?? this.#beginFold(source);
+    const message = source.message ?? this.#beginMessage(source);
     const window = windowOf(endMs);
     if (message.bytes > MESSAGE_BYTES_FULL) unit.addMessage(SECTION_SPANS, source.partition, message.finish());
     if (message.bytes === 0) message.begin(source, window);
@@ -251,8 +251,8 @@ export class SpanIntake implements MessageSource {
     if (this.#isChild) message.addParent(this.#parentHigh, this.#parentLow);
   }
 
-  #beginFold(source: SpanSource): WindowMessageWriter {
-    this.#begunFolds.push(source);
+  #beginMessage(source: SpanSource): WindowMessageWriter {
+    this.#begunMessages.push(source);
     source.message = this.#messages.take();
     return source.message;
   }

@@ -44,7 +44,7 @@ const NO_TENANT = -1;
 /** What a definition says of its stream. */
 const ALL_FLAGS = DEFINE_STREAM_FLAGS | DEFINE_SERVICE_LABEL_MASK;
 /** Looks into another shard's table; each takes about 1 us, an edit of it 100 us. */
-const LOOKS_MAX = 200;
+const LOOKUPS_MAX = 200;
 
 /** Defines streams for one engine. */
 export class StreamDefiner {
@@ -170,7 +170,7 @@ export class StreamDefiner {
   /** While the owner takes entries out of its table, a look may miss what is there: it is repeated, and then believed; the owner corrects the count. */
   #isHeld(engine: number, hashPointer: number, tenant: number): boolean {
     const owner = this.#dependencies.memories[engine] as EngineMemory;
-    for (let looks = 0; looks < LOOKS_MAX; looks++) {
+    for (let lookups = 0; lookups < LOOKUPS_MAX; lookups++) {
       const edits = owner.load(CONTROL_TABLE_EDITS);
       const bits = owner.load(CONTROL_TABLE_BITS) || TABLE_BITS_FIRST;
       const held = shardHolds(owner.view, bits, this.#dependencies.memory.view, hashPointer, tenant);

@@ -5,7 +5,7 @@ import { every, guarded, task } from "../../../core/faults/guard.ts";
 import { DAY_MS } from "../../../core/time/durations.ts";
 import { isSameIdentity, readTlsIdentity, type TlsFiles, type TlsIdentity } from "./tls-identity.ts";
 
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 const RENEWAL = task("the renewal of the certificate");
 /** Let's Encrypt renews thirty days before the end: two weeks before, nobody has. */
 const WARNED_DAYS = 14;
@@ -44,8 +44,8 @@ export class TlsSource {
 
   /** Calls `onRenewed` with each new identity, from now until `close`. */
   follow(onRenewed: (identity: TlsIdentity) => void): void {
-    const look = guarded(RENEWAL, () => this.renew(onRenewed));
-    for (const path of this.#watched) watchFile(path, { interval: LOOK_MS, persistent: false }, look);
+    const check = guarded(RENEWAL, () => this.renew(onRenewed));
+    for (const path of this.#watched) watchFile(path, { interval: CHECK_MS, persistent: false }, check);
     if (this.#identity !== undefined) every(DAY_MS, RENEWAL, () => this.#warnOfEnd()).unref();
   }
 

@@ -40,7 +40,7 @@ const STEP_VISITS = 4;
 const ACCEPTS = 1;
 const STAYS = 2;
 /** A state that is never left ends a text, which is asked once for so many characters. */
-const UNITS_BETWEEN_LOOKS = 32;
+const UNITS_BETWEEN_CHECKS = 32;
 
 /** A state is the place of its row; a row has a cell for each class, and one of flags. */
 export class Automaton {
@@ -71,7 +71,7 @@ export class Automaton {
     const classes = this.#classes.latin1;
     let state = 0;
     for (let at = 0; at < units.length; ) {
-      const until = Math.min(at + UNITS_BETWEEN_LOOKS, units.length);
+      const until = Math.min(at + UNITS_BETWEEN_CHECKS, units.length);
       for (; at < until; at++) state = cells[state + (classes[units[at] as number] as number)] as number;
       if (((cells[state + this.#flags] as number) & STAYS) !== 0) break;
     }

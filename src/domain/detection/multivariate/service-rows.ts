@@ -32,14 +32,14 @@ export interface RowRequest {
 export function rowsOfHistory(history: ServiceHistory, request: RowRequest): TimedRows {
   const { toMs, intervalMs, rowsMax } = request;
   const firstMs = history.streams.reduce((least, { times }) => Math.min(least, times[0] ?? toMs), toMs);
-  const looks = Math.min(LOOKS_PER_ROW * rowsMax, Math.floor((toMs - firstMs) / intervalMs) + 1);
+  const attempts = Math.min(ATTEMPTS_PER_ROW * rowsMax, Math.floor((toMs - firstMs) / intervalMs) + 1);
   const width = history.aggregations.length;
-  const times = new Float64Array(looks);
-  const values = new Float64Array(looks * width);
+  const times = new Float64Array(attempts);
+  const values = new Float64Array(attempts * width);
   const cursor = new HistoryCursor(history, intervalMs);
   let rows = 0;
-  for (let look = looks - 1; look >= 0; look--) {
-    const timeMs = toMs - look * intervalMs;
+  for (let attempt = attempts - 1; attempt >= 0; attempt--) {
+    const timeMs = toMs - attempt * intervalMs;
     if (cursor.read(timeMs, values.subarray(rows * width, (rows + 1) * width))) times[rows++] = timeMs;
   }
   const from = Math.max(0, rows - rowsMax);
@@ -49,7 +49,7 @@ export function rowsOfHistory(history: ServiceHistory, request: RowRequest): Tim
 }
 
 /** Vectors are at most so many intervals apart on the whole: samples of a quarter of an hour and a cycle of a minute. */
-const LOOKS_PER_ROW = 15;
+const ATTEMPTS_PER_ROW = 15;
 
 /** Reads vectors of ascending times. */
 export class HistoryCursor {

@@ -35,7 +35,7 @@ export class SilentStreams {
     this.wantsNames = this.#having.has(service);
   }
 
-  look(slot: number): void {
+  inspect(slot: number): void {
     const { kernel, isFiring } = this.#dependencies;
     const { records } = kernel;
     if (records.lastTimeMs(slot) < this.#sinceMs) {

@@ -159,7 +159,7 @@ class VarianceAccumulator implements Accumulator {
 }
 
 /** Folds each further value of a step into the one that is there. */
-class FoldAccumulator implements Accumulator {
+class ReducingAccumulator implements Accumulator {
   readonly result: StepSeries;
   readonly #first: (value: number) => number;
   readonly #next: (before: number, value: number) => number;
@@ -187,14 +187,14 @@ const ACCUMULATORS: Partial<Record<Aggregator, (result: StepSeries) => Accumulat
   sum: (result) => new SumAccumulator(result),
   avg: (result) => new MeanAccumulator(result),
   count: (result) =>
-    new FoldAccumulator(
+    new ReducingAccumulator(
       result,
       () => 1,
       (count) => count + 1,
     ),
-  group: (result) => new FoldAccumulator(result, () => 1, same),
-  max: (result) => new FoldAccumulator(result, same, (most, value) => (most < value || Number.isNaN(most) ? value : most)),
-  min: (result) => new FoldAccumulator(result, same, (most, value) => (most > value || Number.isNaN(most) ? value : most)),
+  group: (result) => new ReducingAccumulator(result, () => 1, same),
+  max: (result) => new ReducingAccumulator(result, same, (most, value) => (most < value || Number.isNaN(most) ? value : most)),
+  min: (result) => new ReducingAccumulator(result, same, (most, value) => (most > value || Number.isNaN(most) ? value : most)),
   stdvar: (result) => new VarianceAccumulator(result, false),
   stddev: (result) => new VarianceAccumulator(result, true),
 };

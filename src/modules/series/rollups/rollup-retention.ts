@@ -2,7 +2,7 @@
  * Rolls blocks up into hours, a partition at a time, in steps of some twenty thousand samples (0.5 ms), some hundred streams (0.6 ms), or a commit of
  * about ROLLUP_COMMIT_BYTES.
  *
- *   1. the partition's settled blocks behind its mark are folded, in memory
+ *   1. the partition's settled blocks behind its mark are aggregated, in memory
  *   2. the roll-ups are stored behind those that count: until 3 nobody reads them, and a crash leaves them to be replaced
  *   3. the mark moves: from that commit on the roll-ups stand for the blocks, which are read as hours no more
  *
@@ -17,7 +17,7 @@ import { pauseMsAfter } from "../../../core/fairness/paced-work.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { HOUR_MS } from "../../../core/time/durations.ts";
 import { ChunkBlock } from "../../../domain/codec/chunk-block.ts";
-import { HourlyFold } from "../../../domain/rollup/hourly-fold.ts";
+import { HourlyAggregate } from "../../../domain/rollup/hourly-aggregate.ts";
 import type { CoordinatorCounters } from "../../state/coordinator-counters.ts";
 import { PARTITIONS_PER_STEP, type RetentionStep, yieldStep } from "../../state/retention-step.ts";
 import type { StateWith } from "../../state/stored-state.ts";
@@ -53,7 +53,7 @@ export interface RollupRound {
 }
 
 const SPANS_PER_READ = 64;
-/** Roll-ups of a fold that never came to its end, deleted in one commit; more stay for the next. */
+/** Roll-ups of an aggregate that never came to its end, deleted in one commit; more stay for the next. */
 const VOID_ROLLUPS_MAX = 1_000;
 
 /** Steps that roll up whatever is due. */
@@ -102,20 +102,24 @@ function turnOf(partition: number, ms: number): number {
 function* rollUpPartition(dependencies: PacedDependencies, partition: number, fromHour: number): Generator<RetentionStep> {
   const { rollups, series } = dependencies.state;
   const before = rollups.mark(partition);
-  const fold = new HourlyFold({ fromHour, blockBytes: ROLLUP_BLOCK_BYTES });
-  const firstBlock = yield* foldBlocks(dependencies, partition, fold);
+  const aggregate = new HourlyAggregate({ fromHour, blockBytes: ROLLUP_BLOCK_BYTES });
+  const firstBlock = yield* aggregateBlocks(dependencies, partition, aggregate);
   yield* deleteVoid(dependencies, partition, before);
-  const nextRollup = yield* storeRollups(dependencies, partition, fold);
+  const nextRollup = yield* storeRollups(dependencies, partition, aggregate);
   const mark = { firstBlock, nextRollup };
   const apply = () => {
     rollups.putMark(partition, mark);
-    dependencies.counters.add("rollupSamples", fold.samples);
+    dependencies.counters.add("rollupSamples", aggregate.samples);
   };
   yield { store: series, operations: [markOperation(partition, mark)], apply };
 }
 
-/** Folds the partition's blocks from its mark on, as many as one fold may hold; returns the number behind the last. */
-function* foldBlocks({ state, pace }: PacedDependencies, partition: number, fold: HourlyFold): Generator<RetentionStep, number> {
+/** Aggregates the partition's blocks from its mark on, as many as one aggregate may hold; returns the number behind the last. */
+function* aggregateBlocks(
+  { state, pace }: PacedDependencies,
+  partition: number,
+  aggregate: HourlyAggregate,
+): Generator<RetentionStep, number> {
   const { series, rollups } = state;
   const to = blockKey(partition, rollups.settledBlocks(partition));
   for (let next = rollups.mark(partition).firstBlock; ; ) {
@@ -124,17 +128,17 @@ function* foldBlocks({ state, pace }: PacedDependencies, partition: number, fold
       const bytes = series.get("blocks", key);
       const block = bytes === undefined ? undefined : ChunkBlock.open(bytes);
       if (block === undefined) throw new Error("a stored block is missing or does not open");
-      for (const _ of fold.add(block)) yield yieldStep(series);
+      for (const _ of aggregate.add(block)) yield yieldStep(series);
       next = decodeSpan(key, value).block + 1;
-      pace.folded();
+      pace.aggregated();
       yield yieldStep(series);
-      if (fold.entries >= ROLLUP_ENTRIES_MAX) return next;
+      if (aggregate.entries >= ROLLUP_ENTRIES_MAX) return next;
     }
     if (spans.length < SPANS_PER_READ) return next;
   }
 }
 
-/** Deletes what an earlier fold stored that did not come to its end. */
+/** Deletes what an earlier aggregate stored that did not come to its end. */
 function* deleteVoid({ state }: RollupDependencies, partition: number, { nextRollup }: RollupMark): Generator<RetentionStep> {
   const range = { from: blockKey(partition, nextRollup), to: partitionKey(partition + 1), limit: VOID_ROLLUPS_MAX };
   const left = state.series.range("rollup_spans", range);
@@ -142,8 +146,12 @@ function* deleteVoid({ state }: RollupDependencies, partition: number, { nextRol
   yield { store: state.series, operations: left.flatMap(({ key }) => deleteRollup(key)), apply: () => undefined };
 }
 
-/** Stores the fold's roll-ups behind those that count; returns the number behind the last. */
-function* storeRollups({ state, counters }: RollupDependencies, partition: number, fold: HourlyFold): Generator<RetentionStep, number> {
+/** Stores the aggregate's roll-ups behind those that count; returns the number behind the last. */
+function* storeRollups(
+  { state, counters }: RollupDependencies,
+  partition: number,
+  aggregate: HourlyAggregate,
+): Generator<RetentionStep, number> {
   let { nextRollup } = state.rollups.mark(partition);
   let operations: ReturnType<typeof rollupOperations> = [];
   let bytes = 0;
@@ -158,7 +166,7 @@ function* storeRollups({ state, counters }: RollupDependencies, partition: numbe
     bytes = 0;
     return step;
   };
-  for (const value of fold.finish()) {
+  for (const value of aggregate.finish()) {
     if (value === undefined) {
       yield yieldStep(state.series);
       continue;
@@ -186,8 +194,8 @@ export class RollupPace {
     this.#left = blocks;
   }
 
-  /** A block is folded. */
-  folded(): void {
+  /** A block is aggregated. */
+  aggregated(): void {
     this.#left--;
     this.#blocks++;
   }

@@ -7,7 +7,7 @@
 import type { StoreOperation, StoreReader } from "../../../adapters/storage/key-value-store.ts";
 import { STREAM_ID_BYTES } from "../../../domain/codec/chunk-block.ts";
 import { KeyReader } from "../../../domain/codec/key.ts";
-import type { RollupValue } from "../../../domain/rollup/hourly-fold.ts";
+import type { RollupValue } from "../../../domain/rollup/hourly-aggregate.ts";
 import { scanNewest } from "../../state/scan.ts";
 import { blockKey, partitionKey } from "../../state/tables.ts";
 

@@ -66,7 +66,7 @@ export class TrainingRowsBook {
     for (let from: Uint8Array | undefined = TABLE_START; from !== undefined; ) {
       const [entry] = store.range("training_rows", { from, to: TABLE_END, limit: 1 });
       if (entry === undefined) return;
-      store.looksAt?.("training_rows", entry);
+      store.noteRow?.("training_rows", entry);
       const reader = new KeyReader(entry.key);
       const owner: RowsOwner = { tenant: reader.text(), service: idText(reader.fixed(ID_BYTES)) };
       // Parts without a head are those of a first training that a crash ended: retention deletes them.

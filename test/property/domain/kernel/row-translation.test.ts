@@ -61,7 +61,7 @@ describe("rows of an earlier log", () => {
         partition: (id: number) => partitionOf(returnedSlot(id)),
       } as unknown as ColdStreams,
       processSlots: { takeRef: () => bound.length } as ProcessSlots,
-      looksCovered: (partition) => ((world.covered >>> partition) & 1) === 1,
+      isBlockCovered: (partition) => ((world.covered >>> partition) & 1) === 1,
     });
     return { refs, bound };
   }

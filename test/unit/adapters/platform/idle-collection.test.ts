@@ -5,7 +5,7 @@ import { IdleCollection } from "../../../../src/adapters/platform/idle-collectio
 const MIB = 1024 * 1024;
 const LOOK_MS = 3_000;
 /** Of ten minutes. */
-const quietLooks = new Array<number>(600_000 / LOOK_MS).fill(10);
+const quietChecks = new Array<number>(600_000 / LOOK_MS).fill(10);
 const built = new URL("../../../../dist/adapters/platform/idle-collection.js", import.meta.url);
 
 /** A thread whose heap holds `live` and takes that after a second collection; each look comes after `cpuMs` of work of the process. */
@@ -29,56 +29,56 @@ class Rest {
   });
 
   /** How many collections there have been after each look. */
-  look(...cpuMs: readonly number[]): number[] {
+  check(...cpuMs: readonly number[]): number[] {
     return cpuMs.map((ms) => {
       this.#nowMs += LOOK_MS;
       this.#cpuMs += ms;
-      this.#collection.look();
+      this.#collection.check();
       return this.collections;
     });
   }
 
   lookSoon(): void {
     this.#nowMs += 1;
-    this.#collection.look();
+    this.#collection.check();
   }
 }
 
 describe("a heap of an idle process", () => {
   it("is collected after two quiet looks and with the next ones while it keeps room, and then left alone", () => {
-    expect(new Rest().look(2_000, 10, 10, 10, 10, 10, 10)).toEqual([0, 0, 1, 2, 2, 2, 2]);
+    expect(new Rest().check(2_000, 10, 10, 10, 10, 10, 10)).toEqual([0, 0, 1, 2, 2, 2, 2]);
   });
 
   it("is collected once where that leaves no room, and five times at most where it stays", () => {
     const [one, stays] = [new Rest(), new Rest()];
     one.keeps = 0;
-    expect(one.look(10, 10, 10, 10)).toEqual([0, 1, 1, 1]);
+    expect(one.check(10, 10, 10, 10)).toEqual([0, 1, 1, 1]);
     stays.live = 1 * MIB;
     Object.defineProperty(stays, "heap", { get: () => 60 * MIB, set: () => undefined });
-    expect(stays.look(10, 10, 10, 10, 10, 10, 10, 10)).toEqual([0, 1, 2, 3, 4, 5, 5, 5]);
+    expect(stays.check(10, 10, 10, 10, 10, 10, 10, 10)).toEqual([0, 1, 2, 3, 4, 5, 5, 5]);
   });
 
   it("the collections of all threads are no work of others: the second waits for a quiet look", () => {
-    expect(new Rest().look(10, 10, 400, 400, 10, 10)).toEqual([0, 1, 1, 1, 2, 2]);
+    expect(new Rest().check(10, 10, 400, 400, 10, 10)).toEqual([0, 1, 1, 1, 2, 2]);
   });
 
   it("is collected again once it has grown, ten minutes later", () => {
     const rest = new Rest();
-    rest.look(10, 10, 10);
+    rest.check(10, 10, 10);
     rest.heap += 7 * MIB;
-    expect(rest.look(...quietLooks).at(-1)).toBe(2);
+    expect(rest.check(...quietChecks).at(-1)).toBe(2);
     rest.heap += 1 * MIB;
-    expect(rest.look(10, 10, 10)).toEqual([3, 4, 4]);
+    expect(rest.check(10, 10, 10)).toEqual([3, 4, 4]);
     rest.heap += 8 * MIB;
-    expect(rest.look(...quietLooks.slice(3))).toEqual(quietLooks.slice(3).map(() => 4));
-    expect(rest.look(10, 10, 10)).toContain(6);
+    expect(rest.check(...quietChecks.slice(3))).toEqual(quietChecks.slice(3).map(() => 4));
+    expect(rest.check(10, 10, 10)).toContain(6);
   });
 
   it("is never collected while the process works", () => {
     const rest = new Rest();
-    rest.look(...new Array<number>(100).fill(LOOK_MS / 8));
+    rest.check(...new Array<number>(100).fill(LOOK_MS / 8));
     rest.heap = 500 * MIB;
-    expect(rest.look(2_000, 10, 2_000, 10, 2_000)).toEqual([0, 0, 0, 0, 0]);
+    expect(rest.check(2_000, 10, 2_000, 10, 2_000)).toEqual([0, 0, 0, 0, 0]);
   });
 
   it("is looked at no more often than every three seconds", () => {
@@ -100,7 +100,7 @@ it("V8 collects garbage, gives pages back and takes its flags back", () => {
     let garbage = Array.from({ length: 2_000_000 }, (_, place) => ({ place }));
     const before = getHeapStatistics().total_heap_size;
     garbage = undefined;
-    for (let look = 0; look < 4; look++) { shiftMs += 1_000_000; collection.look(); }
+    for (let look = 0; look < 4; look++) { shiftMs += 1_000_000; collection.check(); }
     const after = getHeapStatistics().total_heap_size;
     console.log(after < before / 2, runInNewContext("typeof gc"));
   `;

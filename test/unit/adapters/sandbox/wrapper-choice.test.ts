@@ -1,7 +1,7 @@
 // A start that fails once does not cost the wrapper.
 import { expect, test } from "vitest";
 import { WrapperChoice } from "../../../../src/adapters/sandbox/bubblewrap.ts";
-import { SANDBOX_WRAPPER_FAILURES_MAX, SANDBOX_WRAPPER_LOOK_MS } from "../../../../src/core/config/sandbox-limits.ts";
+import { SANDBOX_WRAPPER_CHECK_MS, SANDBOX_WRAPPER_FAILURES_MAX } from "../../../../src/core/config/sandbox-limits.ts";
 
 const WRAPPER = ["/usr/bin/bwrap", "--"] as const;
 
@@ -23,6 +23,6 @@ test("a wrapper is given up after several failures in a row, and looked for agai
   choice.failed(WRAPPER);
   expect(choice.next()).toBeUndefined();
   choice.failed(undefined);
-  nowMs += SANDBOX_WRAPPER_LOOK_MS;
+  nowMs += SANDBOX_WRAPPER_CHECK_MS;
   expect([choice.next(), looks]).toEqual([WRAPPER, 2]);
 });

@@ -208,7 +208,7 @@ describe("silences and rules of a tenant at their limits", () => {
       index.put(silence(id, [...inForce, ...others, inForce.length === 0 ? last : equal]));
     }
     expect(index.find({ environment: "prod", service_id: value }, START_MS)).toBeUndefined();
-    expect(index.looked).toBe(SILENCES_PER_TENANT_MAX);
+    expect(index.inspected).toBe(SILENCES_PER_TENANT_MAX);
     expect(patterns.work).toMatchObject({ tables: 300, evaluations: 300, characters: 300 * value.length });
     // The next alert of the service asks no pattern again.
     index.find({ environment: "prod", service_id: value, family: "stale" }, START_MS);
@@ -222,10 +222,14 @@ describe("silences and rules of a tenant at their limits", () => {
     const wild = { name: "metric_name", operator: "=~", value: ".*latency.*" } as const;
     for (let id = 0; id < 500; id++) index.put(silence(id, [wild, { name: "service_id", operator: "=", value: `service-${id}` }, equal]));
     const labels = { environment: "prod", service_id: "service-77", metric_name: "p99_latency_ms" };
-    expect([index.find(labels, START_MS)?.id, index.looked, patterns.work.evaluations]).toEqual(["77", 1, 1]);
-    expect([index.find({ ...labels, environment: "test" }, START_MS), index.looked, patterns.work.evaluations]).toEqual([undefined, 2, 1]);
-    expect([index.find({ ...labels, service_id: "other" }, START_MS), index.looked]).toEqual([undefined, 2]);
-    expect([index.find(labels, START_MS + 1), index.looked]).toEqual([undefined, 2]);
+    expect([index.find(labels, START_MS)?.id, index.inspected, patterns.work.evaluations]).toEqual(["77", 1, 1]);
+    expect([index.find({ ...labels, environment: "test" }, START_MS), index.inspected, patterns.work.evaluations]).toEqual([
+      undefined,
+      2,
+      1,
+    ]);
+    expect([index.find({ ...labels, service_id: "other" }, START_MS), index.inspected]).toEqual([undefined, 2]);
+    expect([index.find(labels, START_MS + 1), index.inspected]).toEqual([undefined, 2]);
     const rule: CompiledInhibition = compileInhibition(
       { id: "1", tenant: "t", sourceMatchers: [wild, { ...equal, value: "test" }], targetMatchers: [wild, equal], equal: [], comment: "" },
       patterns,

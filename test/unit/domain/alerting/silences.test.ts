@@ -180,7 +180,7 @@ describe("maintenance windows", () => {
           if (watch.isOpen(at) !== (occurrenceAt(given, at) !== null)) expect.unreachable(`at ${at}`);
         }
         // Each day it opens and closes once at most, and once more where an hour comes twice.
-        expect(watch.looked).toBeLessThanOrEqual(2 * 17 + 1);
+        expect(watch.inspected).toBeLessThanOrEqual(2 * 17 + 1);
         // And back, as a backtest may go.
         expect(watch.isOpen(from)).toBe(occurrenceAt(given, from) !== null);
       }),

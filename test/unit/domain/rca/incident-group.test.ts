@@ -92,7 +92,7 @@ describe("which anomalies are one incident", () => {
     running.take(anomaly("c", up), START);
     expect([running.has(first), running.size]).toEqual([true, 2]);
     running.revised(first, 1, START);
-    running.looked(first, false, START);
+    running.inspected(first, false, START);
     expect(running.take(anomaly("d", up), START)).toMatchObject({ isNew: false, incident: { memberCount: 3 } });
     expect([running.has(first), running.size, first.memberCount]).toEqual([true, 2, 1]);
   });
@@ -218,7 +218,7 @@ describe("which anomalies are one incident", () => {
     const incident = running.next(nowMs) as RunningIncident;
     running.settle(incident, { joined: new Set([...incident.services, ...joined]) }, nowMs);
     running.revised(incident, 1, nowMs);
-    running.looked(incident, false, nowMs);
+    running.inspected(incident, false, nowMs);
     running.takeWaiting(nowMs);
     return incident;
   }
@@ -227,8 +227,8 @@ describe("which anomalies are one incident", () => {
     const running = incidents(100, 200, 1_000, 8);
     const begun = Array.from({ length: 40 }, (_, i) => running.take(anomaly(`a${i}`), START)?.isNew ?? false);
     expect([begun.filter((isNew) => isNew).length, running.size]).toEqual([8, 8]);
-    const looked = Array.from({ length: 40 }, () => look(running, START));
-    expect(looked.map(({ first, memberCount }) => [first.id, memberCount])).toEqual(begun.map((_, i) => [`a${i}`, 1]));
+    const inspected = Array.from({ length: 40 }, () => look(running, START));
+    expect(inspected.map(({ first, memberCount }) => [first.id, memberCount])).toEqual(begun.map((_, i) => [`a${i}`, 1]));
     expect([running.size, running.dropped]).toEqual([40, 0]);
   });
 
@@ -259,7 +259,7 @@ describe("which anomalies are one incident", () => {
     expect(running.take(anomaly("d", { environment: "staging", startedAtMs: at(20) }), at(20))).toBeUndefined();
     expect(running.take(anomaly("e", { tenant: "other", startedAtMs: at(20) }), at(20))?.isNew).toBe(true);
     first.ends = true;
-    running.looked(first, true, at(21));
+    running.inspected(first, true, at(21));
     running.takeWaiting(at(21));
     expect(running.of("default", "c")).toMatchObject({ memberCount: 1 });
     expect(running.of("default", "d")).toBeUndefined();
@@ -284,7 +284,7 @@ describe("when an incident is looked at", () => {
         running.revised(incident, incident.revision + 1, nowMs);
         found.push((nowMs - START) / MINUTE_MS);
       }
-      running.looked(incident, nowMs >= isOverAt, nowMs);
+      running.inspected(incident, nowMs >= isOverAt, nowMs);
     }
     return found;
   }
@@ -327,7 +327,7 @@ describe("when an incident is looked at", () => {
     const { incident } = running.take(anomaly("a"), START)!;
     running.explained(incident, { serviceId: "service of a", explained: new Set(["service of a"]) }, START);
     incident.revision = 1;
-    running.looked(incident, false, START);
+    running.inspected(incident, false, START);
     const same = { serviceId: "service of a" };
     for (const id of ["b", "c", "d"]) running.take(anomaly(id, same), START + 5_000);
     expect(incident).toMatchObject({ hasJoined: true, hasGrown: false, dueMs: START + 6_000, memberCount: 4 });

@@ -1,7 +1,7 @@
 // Stored pasts of bounded series: read between cycles, beside whatever the coordinator does, and told to who asked last.
 import { describe, expect, it } from "vitest";
 import { SERIES_TABLES } from "../../../../src/actors/coordinator/nouns/modules.ts";
-import { SATURATION_FOLD_SHARE } from "../../../../src/core/config/pace-limits.ts";
+import { SATURATION_AGGREGATE_SHARE } from "../../../../src/core/config/pace-limits.ts";
 import type { SaturationHistories, WantedHistory } from "../../../../src/core/protocol/saturation.ts";
 import { EngineUnavailableError } from "../../../../src/modules/engines/engine-client.ts";
 import { StoredPasts } from "../../../../src/modules/saturation/stored-past.ts";
@@ -84,8 +84,8 @@ describe("stored pasts", () => {
     expect(world.ms).toBeCloseTo(workedMs);
     // What was worked since the last rest has had none yet.
     const share = workedMs / (workedMs + world.restedMs);
-    expect(share).toBeGreaterThanOrEqual(SATURATION_FOLD_SHARE - 1e-9);
-    expect(share).toBeLessThan(1.1 * SATURATION_FOLD_SHARE);
+    expect(share).toBeGreaterThanOrEqual(SATURATION_AGGREGATE_SHARE - 1e-9);
+    expect(share).toBeLessThan(1.1 * SATURATION_AGGREGATE_SHARE);
   });
 
   it("are read for who asked last", async () => {

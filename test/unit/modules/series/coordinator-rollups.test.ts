@@ -223,7 +223,7 @@ describe("a roll-up that is interrupted", () => {
   }
 });
 
-describe("roll-ups of a fold that did not come to its end", () => {
+describe("roll-ups of an aggregate that did not come to its end", () => {
   it("count for nobody, and go with the next fold", async () => {
     const rig = await Rig.open();
     rig.engines[0]?.frames.push(...BLOCKS, checkpoint(PARTITION, 1, [], BLOCKS.length));
@@ -233,7 +233,7 @@ describe("roll-ups of a fold that did not come to its end", () => {
     const [span] = rig.series.contents.get("rollup_spans")?.values() ?? [];
     const [value] = rig.series.contents.get("rollups")?.values() ?? [];
     const again = withStream(await rig.restarted());
-    const key = blockKey(PARTITION, 5); // of a fold that was longer
+    const key = blockKey(PARTITION, 5); // of an aggregate that was longer
     await again.series.commit([
       { table: "rollups", key, value },
       { table: "rollup_spans", key, value: span },

@@ -20,7 +20,7 @@ describe("the pace of roll-ups", () => {
     const shares: number[] = [];
     const endMs = clock.ms + ROLLUP_ROUND_SHARE * INTERVAL_MS;
     for (let block = 0; block < 5_000; block++) {
-      pace.folded();
+      pace.aggregated();
       clock.ms += blockMs + pace.pauseAfterMs(blockMs);
       shares.push(pace.share);
     }

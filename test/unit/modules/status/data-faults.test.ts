@@ -124,14 +124,14 @@ describe("the watch over the log", () => {
         if (!hasRoom) throw new Error("ENOSPC");
       },
     });
-    await watch.look();
+    await watch.check();
     expect([watch.isRefusing, trials]).toEqual([false, 0]);
     refusals = 1;
     expect(watch.isRefusing).toBe(true);
-    await watch.look();
+    await watch.check();
     expect([watch.isRefusing, trials]).toEqual([true, 1]);
     hasRoom = true;
-    await watch.look();
+    await watch.check();
     expect(watch.isRefusing).toBe(false);
     refusals = 2;
     expect(watch.isRefusing).toBe(true);
@@ -145,7 +145,7 @@ describe("the watch over the log", () => {
         refusals = 2;
       },
     });
-    await watch.look();
+    await watch.check();
     expect(watch.isRefusing).toBe(true);
   });
 

@@ -84,7 +84,7 @@ export class CoverageScan {
     let isAtEnd = false;
     while (slice.lookedAt < most && passedOver-- > 0 && !isAtEnd) {
       if (this.#service === undefined) isAtEnd = !this.#advance();
-      else this.#look(slice, most);
+      else this.#inspect(slice, most);
     }
     return answerOf(slice, isAtEnd);
   }
@@ -112,7 +112,7 @@ export class CoverageScan {
     return true;
   }
 
-  #look(slice: Slice, most: number): void {
+  #inspect(slice: Slice, most: number): void {
     const service = this.#service;
     if (service === undefined) return;
     const { environment } = slice.query;

@@ -118,7 +118,7 @@ export class PairPass implements WatchdogDetector {
     let values = LONG_BASELINE_VALUES_PER_VISIT;
     const stop = Math.min(slots.length, first + LONG_BASELINE_STREAMS_PER_VISIT);
     let next = first;
-    for (; next < stop && values > 0; next++) values -= this.#look(slots[next] as number);
+    for (; next < stop && values > 0; next++) values -= this.#inspect(slots[next] as number);
     if (next === slots.length) this.#aggregates.cycle(this.#service, this.#nowMs);
     return next;
   }
@@ -257,7 +257,7 @@ export class PairPass implements WatchdogDetector {
   }
 
   /** Brings a stream's pair up to date; the values that it took. */
-  #look(slot: number): number {
+  #inspect(slot: number): number {
     const { records, nameOf, settings } = this.#dependencies;
     const { tenant, serviceId, hasMetrics, deployedMs } = this.#service;
     const own = hasMetrics ? settings.settingsOf(tenant, serviceId, nameOf(slot).metricName) : this.#service.settings;

@@ -43,7 +43,7 @@ export interface ArrivalsPassDependencies {
   endSilent(slot: number): void;
 }
 
-const LOOKED_PER_VISIT = 2_000;
+const INSPECTED_PER_VISIT = 2_000;
 const NAMES_PER_VISIT = 100;
 
 /** Passes after the start in which a service that is met for the first time was known before it. */
@@ -115,7 +115,7 @@ export class ArrivalsPass implements WatchdogDetector {
 
   visit(key: string, slots: readonly number[], first: number): number {
     if (first === 0) this.#begin(key);
-    const next = this.#look(slots, first);
+    const next = this.#inspect(slots, first);
     if (next < slots.length) return next;
     let firstSeenMs = this.#firstSeenMs;
     this.#silentStreams.judge(key);
@@ -181,16 +181,16 @@ export class ArrivalsPass implements WatchdogDetector {
     return found;
   }
 
-  #look(slots: readonly number[], first: number): number {
+  #inspect(slots: readonly number[], first: number): number {
     const { records } = this.#dependencies.kernel;
-    const stop = Math.min(slots.length, first + LOOKED_PER_VISIT);
+    const stop = Math.min(slots.length, first + INSPECTED_PER_VISIT);
     let names = 0;
     let at = first;
     for (; at < stop && names < NAMES_PER_VISIT; at++) {
       const slot = slots[at] as number;
-      const { code, looked } = this.#environments.codeOf(slot);
-      if (looked || this.#wantsTraffic || this.#silentStreams.wantsNames) names++;
-      this.#silentStreams.look(slot);
+      const { code, inspected } = this.#environments.codeOf(slot);
+      if (inspected || this.#wantsTraffic || this.#silentStreams.wantsNames) names++;
+      this.#silentStreams.inspect(slot);
       if (this.#wantsTraffic) this.#requests.add(slot, code, this.#nowMs);
       const firstMs = records.firstTimeMs(slot);
       if (firstMs > 0 && firstMs < this.#firstSeenMs) this.#firstSeenMs = firstMs;
@@ -297,15 +297,15 @@ class EnvironmentSlots {
   }
 
   /** Code of the slot's environment; `looked` is true where its identity had to be read. */
-  codeOf(slot: number): { readonly code: number; readonly looked: boolean } {
+  codeOf(slot: number): { readonly code: number; readonly inspected: boolean } {
     if (slot >= this.#tags.length) this.#grow(slot);
     const tag = this.#records.view.getUint32(this.#records.address(slot) + SR_HASH, true);
-    const looked = this.#tags[slot] !== tag || this.#places[slot] === 0;
-    if (looked) {
+    const inspected = this.#tags[slot] !== tag || this.#places[slot] === 0;
+    if (inspected) {
       this.#tags[slot] = tag;
       this.#places[slot] = this.#index(this.#read(slot)) + 1;
     }
-    return { code: (this.#places[slot] as number) - 1, looked };
+    return { code: (this.#places[slot] as number) - 1, inspected };
   }
 
   nameOf(code: number): string {

@@ -1,7 +1,7 @@
 /**
  * The Watchdog's pass over bounded series (rule 1.1.11). A service's streams are looked through for bounded ones, then each series that they make is fed
  * from their rings and judged; findings go to the coordinator, which makes episodes of them. A series whose past is in the store and not in a ring waits for
- * it: the coordinator folds what is stored and tells it. So nothing has to be saved but breaches that samples no longer show (past-breaches.ts), and a restart or an import
+ * it: the coordinator aggregates what is stored and tells it. So nothing has to be saved but breaches that samples no longer show (past-breaches.ts), and a restart or an import
  * loses nothing.
  */
 import { ownMember, setMember } from "../../../../core/collections/own-member.ts";
@@ -44,7 +44,7 @@ export interface SaturationPassDependencies {
 }
 
 /** Streams looked at in one visit, where names are known and where they have to be read. */
-const LOOKED_PER_VISIT = 2_000;
+const INSPECTED_PER_VISIT = 2_000;
 const NAMES_PER_VISIT = 100;
 
 /** Age beyond which a value is not judged (domain/saturation/saturation-series.ts). */
@@ -129,7 +129,7 @@ export class SaturationPass implements WatchdogDetector {
   visit(key: string, slots: readonly number[]): number {
     if (this.#service?.key !== key) this.#service = { key, streams: [], next: 0, units: undefined, unit: 0 };
     const service = this.#service;
-    if (service.next < slots.length) this.#look(service, slots);
+    if (service.next < slots.length) this.#inspect(service, slots);
     else this.#judgeNext(service);
     const isDone = service.next >= slots.length && (service.streams.length === 0 || service.unit >= (service.units?.length ?? 1));
     if (!isDone) return Math.min(service.next, slots.length - 1);
@@ -172,13 +172,13 @@ export class SaturationPass implements WatchdogDetector {
     return kindOfName(metricName) !== null || this.#reported.limitFor(tenant, serviceId, metricName) !== null;
   }
 
-  #look(service: ServiceAtHand, slots: readonly number[]): void {
+  #inspect(service: ServiceAtHand, slots: readonly number[]): void {
     let names = 0;
-    const stop = Math.min(slots.length, service.next + LOOKED_PER_VISIT);
+    const stop = Math.min(slots.length, service.next + INSPECTED_PER_VISIT);
     while (service.next < stop && names < NAMES_PER_VISIT) {
       const slot = slots[service.next++] as number;
-      const { bounded, looked } = this.#slots.judge(slot);
-      if (looked || bounded) names++;
+      const { bounded, inspected } = this.#slots.judge(slot);
+      if (inspected || bounded) names++;
       if (!bounded) continue;
       const hash = Buffer.from(this.#dependencies.hashOf(slot)).toString("hex");
       service.streams.push({ slot, tag: this.#slots.tag(slot), name: this.#dependencies.nameOf(slot), hash });

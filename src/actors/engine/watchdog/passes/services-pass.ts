@@ -6,7 +6,7 @@ import {
   SERVICE_COLUMNS_HELD_MS,
   SERVICE_NAMES_PER_VISIT,
   SERVICE_STATE_STORE_MS,
-  SERVICE_STREAMS_LOOKED_MAX,
+  SERVICE_STREAMS_INSPECTED_MAX,
   SERVICE_VECTORS_MIN,
 } from "../../../../core/config/limits.ts";
 import type { ShareLedger } from "../../../../core/fairness/share-ledger.ts";
@@ -92,9 +92,9 @@ export class ServicesPass implements WatchdogDetector {
   }
 
   visit(key: string, slots: readonly number[], first: number): number {
-    const looked = Math.min(slots.length, SERVICE_STREAMS_LOOKED_MAX);
+    const inspected = Math.min(slots.length, SERVICE_STREAMS_INSPECTED_MAX);
     if (first === 0) {
-      this.#signature = this.#signatureOf(slots, looked);
+      this.#signature = this.#signatureOf(slots, inspected);
       const known = this.#known.get(key);
       const hasPlace = this.#dependencies.shares.room(tenantOf(key)) > 0;
       if (known?.signature === this.#signature && !(known.isLimited && hasPlace)) {
@@ -103,10 +103,10 @@ export class ServicesPass implements WatchdogDetector {
       }
       this.#planner.begin();
     }
-    const next = Math.min(looked, first + SERVICE_NAMES_PER_VISIT);
+    const next = Math.min(inspected, first + SERVICE_NAMES_PER_VISIT);
     for (let index = first; index < next; index++) this.#planner.add(slots[index] as number);
-    if (next < looked) return next;
-    if (slots.length > looked) this.#skip("too_many_streams");
+    if (next < inspected) return next;
+    if (slots.length > inspected) this.#skip("too_many_streams");
     this.#judgeAll(this.#plan(key, slots[0] as number));
     return slots.length;
   }
@@ -191,10 +191,10 @@ export class ServicesPass implements WatchdogDetector {
   }
 
   /** Changes when streams come, go or are excluded: of slots, places of their identities and profiles (FNV-1a). */
-  #signatureOf(slots: readonly number[], looked: number): number {
+  #signatureOf(slots: readonly number[], inspected: number): number {
     const { records } = this.#dependencies;
     let hash = 0x811c9dc5 ^ slots.length;
-    for (let index = 0; index < looked; index++) {
+    for (let index = 0; index < inspected; index++) {
       const slot = slots[index] as number;
       hash = Math.imul(hash ^ slot, 16777619);
       hash = Math.imul(hash ^ records.identityAddress(slot), 16777619);

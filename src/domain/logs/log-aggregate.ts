@@ -41,7 +41,7 @@ function series<S>(scope: "severity" | "template", name: string, tokens: string[
 }
 
 /** One service. `S` is what the owner keeps with each series. */
-export class LogFold<S> {
+export class LogAggregate<S> {
   readonly windows: OpenWindows<LogCell<S>[]>;
   cells = 0;
   readonly severities: ReadonlyArray<LogSeries<S>> = SEVERITIES.map((name) => series<S>("severity", name, []));

@@ -1,4 +1,4 @@
-// Folds the spans of one service into windows: requests, errors and durations of the service and of each operation (decisions: 10 s by end time).
+// Aggregates the spans of one service into windows: requests, errors and durations of the service and of each operation (decisions: 10 s by end time).
 // Sketch: 60-100 ns a span while its window and operation are those in cache; 0.3-1 KiB for an operation in a window.
 import { ByteMap } from "../../core/collections/byte-map.ts";
 import type { WordPool } from "../../core/collections/word-pool.ts";
@@ -9,55 +9,55 @@ import { DurationSketch } from "./duration-sketch.ts";
 /** Flags of a span: it counts as a request of its service; it failed. */
 export const SPAN_REQUEST = 1;
 export const SPAN_ERROR = 2;
-/** Operations of a service that have series of their own; the names beyond fold into OTHER. */
+/** Operations of a service that have series of their own; the names beyond aggregate into OTHER. */
 const OPERATIONS_MAX = 200;
 /** An operation that was not seen for so many windows (a day) gives its place to another. */
 const OPERATION_IDLE_WINDOWS = 8_640;
 export const OTHER_OPERATION = "other";
 
 /** An operation, or the service as a whole, and what its owner keeps with it. */
-export interface FoldSeries<S> {
+export interface AggregateSeries<S> {
   readonly name: string;
   readonly scope: "service" | "operation";
   lastWindow: number;
   streams: S | undefined;
-  cell: FoldCell<S> | undefined;
+  cell: AggregateCell<S> | undefined;
   cellWindow: object | undefined;
 }
 
 /** Counts for one of them in one window. */
-export interface FoldCell<S> {
-  readonly series: FoldSeries<S>;
+export interface AggregateCell<S> {
+  readonly series: AggregateSeries<S>;
   errors: number;
   durations: DurationSketch;
 }
 
-export type FoldWindow<S> = OpenWindow<FoldCell<S>[]>;
+export type AggregateWindow<S> = OpenWindow<AggregateCell<S>[]>;
 
 /** Outcome of a span. */
-type FoldOutcome = "counted" | "repeated" | "late" | "full";
+type AggregateOutcome = "counted" | "repeated" | "late" | "full";
 
-function series<S>(name: string, scope: "service" | "operation"): FoldSeries<S> {
+function series<S>(name: string, scope: "service" | "operation"): AggregateSeries<S> {
   return { name, scope, lastWindow: 0, streams: undefined, cell: undefined, cellWindow: undefined };
 }
 
 /** One service. `S` is what the owner keeps with each series. */
-export class ServiceFold<S> {
-  readonly windows: OpenWindows<FoldCell<S>[]>;
+export class ServiceAggregate<S> {
+  readonly windows: OpenWindows<AggregateCell<S>[]>;
   /** Series times open windows; its owner takes those off that have been closed. */
   cells = 0;
-  readonly #service: FoldSeries<S> = series<S>("", "service");
-  readonly #other: FoldSeries<S> = series<S>(OTHER_OPERATION, "operation");
-  readonly #operations = new Map<string, FoldSeries<S>>();
+  readonly #service: AggregateSeries<S> = series<S>("", "service");
+  readonly #other: AggregateSeries<S> = series<S>(OTHER_OPERATION, "operation");
+  readonly #operations = new Map<string, AggregateSeries<S>>();
   /** The same by the bytes of the name: two that are no UTF-8 may be one operation. */
-  readonly #operationsByBytes = new ByteMap<FoldSeries<S>>(2 * OPERATIONS_MAX);
+  readonly #operationsByBytes = new ByteMap<AggregateSeries<S>>(2 * OPERATIONS_MAX);
 
   constructor(pool: WordPool) {
-    this.windows = new OpenWindows<FoldCell<S>[]>(pool, () => []);
+    this.windows = new OpenWindows<AggregateCell<S>[]>(pool, () => []);
   }
 
   /** The operation of that name, or OTHER where there are too many. */
-  operation(name: string, window: number): FoldSeries<S> {
+  operation(name: string, window: number): AggregateSeries<S> {
     const known = this.#operations.get(name);
     if (known !== undefined) return known;
     if (name === OTHER_OPERATION) return this.#other;
@@ -70,22 +70,22 @@ export class ServiceFold<S> {
   }
 
   /** The operation whose name stands in bytes, as messages give them, where it was seen before. */
-  operationOfBytes(view: DataView, at: number, bytes: number): FoldSeries<S> | undefined {
+  operationOfBytes(view: DataView, at: number, bytes: number): AggregateSeries<S> | undefined {
     return this.#operationsByBytes.find(view, at, bytes);
   }
 
   /** Notes what `operation` said of the name in those bytes. OTHER is not noted: there may be room for the name later. */
-  rememberBytes(view: DataView, at: number, bytes: number, operation: FoldSeries<S>): void {
+  rememberBytes(view: DataView, at: number, bytes: number, operation: AggregateSeries<S>): void {
     if (operation !== this.#other) this.#operationsByBytes.add(view, at, bytes, operation);
   }
 
-  get operations(): Iterable<FoldSeries<S>> {
+  get operations(): Iterable<AggregateSeries<S>> {
     return this.#operations.values();
   }
 
   /** Takes a span for a closing; `room` is how many more cells there may be, in all services. */
   take(
-    operation: FoldSeries<S>,
+    operation: AggregateSeries<S>,
     flags: number,
     window: number,
     closing: number,
@@ -93,7 +93,7 @@ export class ServiceFold<S> {
     high: number,
     low: number,
     room: number,
-  ): FoldOutcome {
+  ): AggregateOutcome {
     const open = this.windows.take(window, closing);
     if (open === undefined) return "late";
     if (room <= 0 && operation.cellWindow !== open) return "full";
@@ -105,7 +105,7 @@ export class ServiceFold<S> {
   }
 
   /** The cell of a series in a window. */
-  cell(open: FoldWindow<S>, of: FoldSeries<S>): FoldCell<S> {
+  cell(open: AggregateWindow<S>, of: AggregateSeries<S>): AggregateCell<S> {
     if (of.cellWindow === open && of.cell !== undefined) return of.cell;
     let cell = open.content.find((each) => each.series === of);
     if (cell === undefined) {
@@ -120,7 +120,7 @@ export class ServiceFold<S> {
   }
 
   /** The series of a stored cell. */
-  seriesOf(scope: "service" | "operation", name: string, window: number): FoldSeries<S> {
+  seriesOf(scope: "service" | "operation", name: string, window: number): AggregateSeries<S> {
     return scope === "service" ? this.#service : this.operation(name, window);
   }
 
@@ -132,7 +132,7 @@ export class ServiceFold<S> {
   }
 }
 
-function count<S>(cell: FoldCell<S>, bucket: number, isError: boolean): void {
+function count<S>(cell: AggregateCell<S>, bucket: number, isError: boolean): void {
   cell.durations.add(bucket);
   if (isError) cell.errors++;
 }

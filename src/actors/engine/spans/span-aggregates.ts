@@ -6,16 +6,22 @@ import type { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import { MESSAGE_BYTES_MAX } from "../../../domain/codec/shard-message.ts";
 import { BUCKET_LAST, DurationSketch, SKETCH_BYTES_MAX } from "../../../domain/trace/duration-sketch.ts";
-import { type FoldCell, type FoldSeries, type FoldWindow, OTHER_OPERATION, ServiceFold } from "../../../domain/trace/service-fold.ts";
+import {
+  type AggregateCell,
+  type AggregateSeries,
+  type AggregateWindow,
+  OTHER_OPERATION,
+  ServiceAggregate,
+} from "../../../domain/trace/service-aggregate.ts";
 import type { WindowOutcome } from "../../../domain/window/open-windows.ts";
 import { ITEM_BYTES_MIN, type ServiceName, WindowMessageReader } from "../../../domain/window/window-message.ts";
 import { closingOf, windowTimeMs } from "../../../domain/window/window-time.ts";
-import { type FoldKind, WindowedServices, type WindowShares } from "../../../domain/window/windowed-services.ts";
+import { type AggregateKind, WindowedServices, type WindowShares } from "../../../domain/window/windowed-services.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import type { DerivedStream } from "../shard/derived-series.ts";
 import type { LimitedSeries } from "../shard/limited-series.ts";
 
-export interface SpanFoldsDependencies {
+export interface SpanAggregatesDependencies {
   readonly series: Pick<LimitedSeries, "write" | "flush">;
   readonly counters: Pick<EngineCounters, "add">;
   readonly shares: WindowShares;
@@ -31,9 +37,9 @@ const SPAN_LENGTH = 6;
 
 /** By measure; those that there was no room for are undefined. */
 type Streams = Array<DerivedStream | undefined>;
-type SpanFold = ServiceFold<Streams>;
-type Cell = FoldCell<Streams>;
-type Operation = FoldSeries<Streams>;
+type SpanAggregate = ServiceAggregate<Streams>;
+type Cell = AggregateCell<Streams>;
+type Operation = AggregateSeries<Streams>;
 
 /** The measures of a cell, in the order of its streams. */
 const MEASURES: ReadonlyArray<readonly [name: string, value: (cell: Cell) => number]> = [
@@ -45,15 +51,15 @@ const MEASURES: ReadonlyArray<readonly [name: string, value: (cell: Cell) => num
 ];
 
 /** Services of all partitions of one engine. */
-export class SpanFolds {
-  readonly #dependencies: SpanFoldsDependencies;
-  readonly services: WindowedServices<SpanFold, Cell, Operation>;
+export class SpanAggregates {
+  readonly #dependencies: SpanAggregatesDependencies;
+  readonly services: WindowedServices<SpanAggregate, Cell, Operation>;
   /** The spans of the message at hand. */
   readonly #slots = new Int32Array(SPAN_LENGTH * Math.ceil(MESSAGE_BYTES_MAX / ITEM_BYTES_MIN));
   /** Sum of no meaning: keeps loads from being left out. */
   touched = 0;
 
-  constructor(dependencies: SpanFoldsDependencies) {
+  constructor(dependencies: SpanAggregatesDependencies) {
     this.#dependencies = dependencies;
     this.services = new WindowedServices(new SpanKind(dependencies), dependencies.shares);
   }
@@ -63,19 +69,19 @@ export class SpanFolds {
     const { counters } = this.#dependencies;
     const reader = new WindowMessageReader(payload);
     const service = this.services.service(partition, reader.service);
-    const cells = service?.fold.cells ?? 0;
+    const cells = service?.aggregate.cells ?? 0;
     const most = service === undefined ? 0 : cells + this.services.room(service.name.tenant);
     const operations: Operation[] = [];
     const outcomes = { counted: 0, repeated: 0, late: 0, full: 0 };
     let others = 0;
-    const spans = this.#read(reader, service?.fold, operations);
+    const spans = this.#read(reader, service?.aggregate, operations);
     for (let at = 0; at < spans; at += SPAN_LENGTH) {
       const operation = operations[this.#slots[at]!] as Operation;
-      const outcome = service === undefined ? "full" : this.#takeOne(service.fold, operation, at, arrivalWallMs, most);
+      const outcome = service === undefined ? "full" : this.#takeOne(service.aggregate, operation, at, arrivalWallMs, most);
       outcomes[outcome]++;
       if (outcome === "counted" && operation.name === OTHER_OPERATION) others++;
     }
-    if (service !== undefined) this.services.account(service, service.fold.cells - cells, outcomes.counted);
+    if (service !== undefined) this.services.account(service, service.aggregate.cells - cells, outcomes.counted);
     if (service !== undefined && outcomes.full > 0) this.services.refuse(service.name.tenant, outcomes.full);
     counters.add("spansCounted", outcomes.counted);
     counters.add("spansRepeated", outcomes.repeated);
@@ -85,13 +91,13 @@ export class SpanFolds {
   }
 
   /** Reads a message into `#words`, adds its operations, and loads what its spans will be looked for in; answers how many words its spans take. */
-  #read(reader: WindowMessageReader, fold: SpanFold | undefined, operations: Operation[]): number {
+  #read(reader: WindowMessageReader, aggregate: SpanAggregate | undefined, operations: Operation[]): number {
     const slots = this.#slots;
     let at = 0;
     for (; reader.next(); at += SPAN_LENGTH) {
       const { name, flags, window, amount: bucket, high, low } = reader;
       if (bucket > BUCKET_LAST) throw new Error(`a span has a duration of bucket ${bucket}`);
-      if (reader.isNewName && fold !== undefined) operations.push(operationOf(fold, reader));
+      if (reader.isNewName && aggregate !== undefined) operations.push(operationOf(aggregate, reader));
       slots[at] = name - 1;
       slots[at + FLAGS] = flags;
       slots[at + WINDOW] = window;
@@ -99,43 +105,43 @@ export class SpanFolds {
       slots[at + HIGH] = high;
       slots[at + LOW] = low;
     }
-    this.touched = fold?.windows.lastIds?.touchAll(slots, LOW, at, SPAN_LENGTH) ?? 0;
+    this.touched = aggregate?.windows.lastIds?.touchAll(slots, LOW, at, SPAN_LENGTH) ?? 0;
     return at;
   }
 
   /** `most` cells of the service there may be. */
-  #takeOne(fold: SpanFold, operation: Operation, at: number, arrivalWallMs: number, most: number) {
+  #takeOne(aggregate: SpanAggregate, operation: Operation, at: number, arrivalWallMs: number, most: number) {
     const slots = this.#slots;
     const window = slots[at + WINDOW]!;
-    const room = most - fold.cells;
+    const room = most - aggregate.cells;
     const closing = closingOf(window, arrivalWallMs);
-    return fold.take(operation, slots[at + FLAGS]!, window, closing, slots[at + BUCKET]!, slots[at + HIGH]!, slots[at + LOW]!, room);
+    return aggregate.take(operation, slots[at + FLAGS]!, window, closing, slots[at + BUCKET]!, slots[at + HIGH]!, slots[at + LOW]!, room);
   }
 }
 
 /** The operation of the item at hand, whose name is new in its message. */
-function operationOf(fold: SpanFold, reader: WindowMessageReader): Operation {
+function operationOf(aggregate: SpanAggregate, reader: WindowMessageReader): Operation {
   const { nameFrom } = reader;
-  const known = fold.operationOfBytes(reader.dataView, nameFrom, reader.nameTo - nameFrom);
+  const known = aggregate.operationOfBytes(reader.dataView, nameFrom, reader.nameTo - nameFrom);
   if (known !== undefined) return known;
-  const operation = fold.operation(reader.newName as string, reader.window);
-  fold.rememberBytes(reader.dataView, nameFrom, reader.nameTo - nameFrom, operation);
+  const operation = aggregate.operation(reader.newName as string, reader.window);
+  aggregate.rememberBytes(reader.dataView, nameFrom, reader.nameTo - nameFrom, operation);
   return operation;
 }
 
 /** Contents and results of the windows of spans. */
-class SpanKind implements FoldKind<SpanFold, Cell, Operation> {
-  readonly #dependencies: SpanFoldsDependencies;
+class SpanKind implements AggregateKind<SpanAggregate, Cell, Operation> {
+  readonly #dependencies: SpanAggregatesDependencies;
 
-  constructor(dependencies: SpanFoldsDependencies) {
+  constructor(dependencies: SpanAggregatesDependencies) {
     this.#dependencies = dependencies;
   }
 
-  make(pool: WordPool): SpanFold {
-    return new ServiceFold<Streams>(pool);
+  make(pool: WordPool): SpanAggregate {
+    return new ServiceAggregate<Streams>(pool);
   }
 
-  end(name: ServiceName, _: SpanFold, open: FoldWindow<Streams>, outcome: WindowOutcome, arrivalMs: number): void {
+  end(name: ServiceName, _: SpanAggregate, open: AggregateWindow<Streams>, outcome: WindowOutcome, arrivalMs: number): void {
     if (outcome === "late") this.#dependencies.counters.add("spansLate", open.ids.size);
     if (outcome === "cut") this.#dependencies.counters.add("windowsCut", 1);
     for (const cell of open.content) {
@@ -161,7 +167,7 @@ class SpanKind implements FoldKind<SpanFold, Cell, Operation> {
     this.#dependencies.series.flush();
   }
 
-  entries({ operations }: SpanFold): Iterable<Operation> {
+  entries({ operations }: SpanAggregate): Iterable<Operation> {
     return operations;
   }
 
@@ -170,8 +176,8 @@ class SpanKind implements FoldKind<SpanFold, Cell, Operation> {
     writer.varint(lastWindow);
   }
 
-  readEntry(reader: ByteReader, fold: SpanFold): void {
-    fold.operation(reader.text(NAME_BYTES_MAX), reader.varint());
+  readEntry(reader: ByteReader, aggregate: SpanAggregate): void {
+    aggregate.operation(reader.text(NAME_BYTES_MAX), reader.varint());
   }
 
   /** {scope u8, operation text, errors varint, durations} */
@@ -183,9 +189,9 @@ class SpanKind implements FoldKind<SpanFold, Cell, Operation> {
     writer.at = durations.write(writer.bytes, writer.at);
   }
 
-  readCell(reader: ByteReader, fold: SpanFold, open: FoldWindow<Streams>): void {
+  readCell(reader: ByteReader, aggregate: SpanAggregate, open: AggregateWindow<Streams>): void {
     const scope = reader.u8() === 0 ? "service" : "operation";
-    const cell = fold.cell(open, fold.seriesOf(scope, reader.text(NAME_BYTES_MAX), open.window));
+    const cell = aggregate.cell(open, aggregate.seriesOf(scope, reader.text(NAME_BYTES_MAX), open.window));
     cell.errors = reader.varint();
     const durations = DurationSketch.read(reader);
     if (durations === undefined) throw new Error("a checkpoint holds durations that this build cannot read");

@@ -7,7 +7,7 @@ import { ChunkBlock } from "../../../../src/domain/codec/chunk-block.ts";
 import type { PendingChunk } from "../../../../src/domain/codec/chunk-block-builder.ts";
 import { CHUNK_BYTES_MAX, encodeSampleChunk } from "../../../../src/domain/codec/sample-chunk.ts";
 import { decimalSum, decodeHours, encodeHours, HOURS_BYTES_MAX, HOURS_MAX, Hours } from "../../../../src/domain/rollup/hour-column.ts";
-import { HourlyFold } from "../../../../src/domain/rollup/hourly-fold.ts";
+import { HourlyAggregate } from "../../../../src/domain/rollup/hourly-aggregate.ts";
 import { RollupBlock } from "../../../../src/domain/rollup/rollup-block.ts";
 import { chunkBlock } from "../../../support/chunk-block.ts";
 
@@ -75,7 +75,7 @@ function slowTotals(blocks: ReadonlyArray<ReadonlyArray<readonly Sample[]>>, fro
   return totals;
 }
 
-function foldedTotals(fold: HourlyFold): Map<string, HourTotal> {
+function foldedTotals(fold: HourlyAggregate): Map<string, HourTotal> {
   const totals = new Map<string, HourTotal>();
   const hours = new Hours();
   for (const value of fold.finish()) {
@@ -106,21 +106,21 @@ function foldedTotals(fold: HourlyFold): Map<string, HourTotal> {
   return totals;
 }
 
-describe("the fold of blocks into hours", () => {
+describe("the aggregate of blocks into hours", () => {
   it("has count, sum, least and greatest of every stream and hour, however samples lie in chunks and blocks", () => {
     const blocks = fc.array(fc.array(chunks, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(blocks, fc.integer({ min: 0, max: 20 }), fc.constantFrom(1, 300, 100_000), (given, skipped, blockBytes) => {
-        const fold = new HourlyFold({ fromHour: START_HOUR + skipped, blockBytes });
+        const fold = new HourlyAggregate({ fromHour: START_HOUR + skipped, blockBytes });
         for (const block of given) for (const _ of fold.add(ChunkBlock.open(chunkBlock(block.map(chunkOf))) as ChunkBlock));
         const expected = slowTotals(given, START_HOUR + skipped);
         expect(fold.entries).toBe(expected.size);
         expect(fold.samples).toBe([...expected.values()].reduce((sum, { count }) => sum + count, 0));
-        const folded = foldedTotals(fold);
-        expect([...folded.keys()].sort()).toEqual([...expected.keys()].sort());
+        const aggregated = foldedTotals(fold);
+        expect([...aggregated.keys()].sort()).toEqual([...expected.keys()].sort());
         for (const [key, { count, sum, least, greatest }] of expected) {
-          expect(folded.get(key)).toMatchObject({ count, least, greatest });
-          expect(folded.get(key)?.sum).toBeCloseTo(sum, 9);
+          expect(aggregated.get(key)).toMatchObject({ count, least, greatest });
+          expect(aggregated.get(key)?.sum).toBeCloseTo(sum, 9);
         }
       }),
       { numRuns: 200 },
@@ -129,7 +129,7 @@ describe("the fold of blocks into hours", () => {
 
   it("keeps the time of a stream's newest sample, and splits what is longer than a piece", () => {
     const samples = Array.from({ length: 600 }, (_, at): Sample => ({ stream: 1, timeMs: START_MS + at * HOUR_MS + 1234.5, value: at }));
-    const fold = new HourlyFold({ fromHour: 0, blockBytes: 100_000 });
+    const fold = new HourlyAggregate({ fromHour: 0, blockBytes: 100_000 });
     for (let from = 0; from < samples.length; from += 120)
       for (const _ of fold.add(ChunkBlock.open(chunkBlock([chunkOf(samples.slice(from, from + 120))])) as ChunkBlock));
     const [value] = [...fold.finish()];

@@ -1,6 +1,6 @@
 /**
- * Folds blocks of samples into hours: {count, sum, least, greatest} for each (stream, hour). Blocks come in the order of their numbers; pieces of
- * an hour that lies in several folds are added up by whoever reads them.
+ * Aggregates blocks of samples into hours: {count, sum, least, greatest} for each (stream, hour). Blocks come in the order of their numbers; pieces of
+ * an hour that lies in several aggregates are added up by whoever reads them.
  *
  * 25 to 50 ns a sample, most of it the decoding of chunks: 0.8 ms a block of 64 KiB. 40 bytes an entry, 128 a stream.
  * Inside a block a time that stands twice counts once, the later chunk's value, as readers of samples see it. Across blocks it counts twice: that is
@@ -21,7 +21,7 @@ const PIECES_PER_STEP = 100;
 const BUCKETS = 256;
 
 /** Hours of one stream, the newest entry first. */
-interface FoldedStream {
+interface AggregatedStream {
   readonly id: Uint8Array;
   newest: number;
   lastMs: number;
@@ -36,14 +36,14 @@ export interface RollupValue {
   readonly lastStream: Uint8Array;
 }
 
-/** One fold. `finish` ends it. */
-export class HourlyFold {
+/** One aggregate. `finish` ends it. */
+export class HourlyAggregate {
   /** Samples of hours before this one are left out. */
   readonly #fromHour: number;
   readonly #blockBytes: number;
-  readonly #streams = new Map<string, FoldedStream>();
+  readonly #streams = new Map<string, AggregatedStream>();
   /** Streams by the first byte of their id: sorted one bucket at a time, so that no step sorts all. */
-  readonly #buckets: FoldedStream[][] = Array.from({ length: BUCKETS }, () => []);
+  readonly #buckets: AggregatedStream[][] = Array.from({ length: BUCKETS }, () => []);
   /** The samples of the run at hand. */
   #times = new Float64Array(2 * CHUNK_SAMPLES_MAX);
   #values = new Float64Array(2 * CHUNK_SAMPLES_MAX);
@@ -119,7 +119,7 @@ export class HourlyFold {
   }
 
   /** Adds the samples of the run by time, of equal times the last. */
-  #addMerged(stream: FoldedStream, held: number): void {
+  #addMerged(stream: AggregatedStream, held: number): void {
     const values = new Map<number, number>();
     for (let at = 0; at < held; at++) values.set(this.#times[at] as number, this.#values[at] as number);
     const times = Float64Array.from(values.keys()).sort();
@@ -145,18 +145,18 @@ export class HourlyFold {
     return count;
   }
 
-  #streamOf(id: Uint8Array): FoldedStream {
+  #streamOf(id: Uint8Array): AggregatedStream {
     const key = String.fromCharCode(...id);
     const known = this.#streams.get(key);
     if (known !== undefined) return known;
-    const stream: FoldedStream = { id: id.slice(0, STREAM_ID_BYTES), newest: NONE, lastMs: Number.NEGATIVE_INFINITY };
+    const stream: AggregatedStream = { id: id.slice(0, STREAM_ID_BYTES), newest: NONE, lastMs: Number.NEGATIVE_INFINITY };
     this.#streams.set(key, stream);
     this.#buckets[id[0] as number]?.push(stream);
     return stream;
   }
 
   /** Adds samples in ascending order: an hour's are summed up in locals and added to its entry once. */
-  #addSamples(stream: FoldedStream, times: Float64Array, values: Float64Array, count: number): void {
+  #addSamples(stream: AggregatedStream, times: Float64Array, values: Float64Array, count: number): void {
     for (let at = 0; at < count; ) {
       const hour = Math.floor((times[at] as number) / HOUR_MS);
       const endMs = (hour + 1) * HOUR_MS;
@@ -182,7 +182,7 @@ export class HourlyFold {
   }
 
   /** The entry of an hour: nearly always the newest, for a late sample at most a day before it. */
-  #entryOf(stream: FoldedStream, hour: number): number {
+  #entryOf(stream: AggregatedStream, hour: number): number {
     let later = NONE;
     let entry = stream.newest;
     while (entry !== NONE && (this.#hours[entry] as number) > hour) {
@@ -219,7 +219,7 @@ export class HourlyFold {
   }
 
   /** The stream's hours in pieces, ascending. What is yielded is used before the next. */
-  *#piecesOf({ newest, lastMs }: FoldedStream): Generator<Hours> {
+  *#piecesOf({ newest, lastMs }: AggregatedStream): Generator<Hours> {
     const entries: number[] = [];
     for (let entry = newest; entry !== NONE; entry = this.#earlier[entry] as number) entries.push(entry);
     entries.reverse();
