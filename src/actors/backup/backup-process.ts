@@ -28,7 +28,7 @@ import { syncDirectory } from "../../adapters/log/log-file-system.ts";
 import { writeInventory } from "../../adapters/log/log-inventory.ts";
 import { RETAINED_FILES } from "../../adapters/log/stored-parts.ts";
 import { systemClock } from "../../adapters/platform/clock.ts";
-import { type HeldStore, holdStore } from "../../adapters/storage/store-copy.ts";
+import { holdStore, type PinnedStore } from "../../adapters/storage/store-copy.ts";
 import {
   BACKUP_FORMAT,
   BACKUP_MANIFEST,
@@ -88,11 +88,11 @@ function needRoom(bytes: number, folder: string): void {
 }
 
 /** Both stores, whose transactions are held one behind the other. */
-function holdStores(): Map<string, HeldStore> {
+function holdStores(): Map<string, PinnedStore> {
   return new Map(STORES.map((name) => [name, holdStore(storeFile(name))]));
 }
 
-async function copyStores(partial: string, stores: ReadonlyMap<string, HeldStore>): Promise<void> {
+async function copyStores(partial: string, stores: ReadonlyMap<string, PinnedStore>): Promise<void> {
   const progress = new Progress("stores", bytesOf(stores.values()));
   for (const [name, store] of stores) {
     await store.copy(join(partial, name), order.bytesPerMs, (bytes) => progress.add(bytes));

@@ -11,7 +11,7 @@ import { silentAlertsStage } from "../../modules/watchdog/arrivals/silent-alerts
 import { CascadeStage } from "../../modules/watchdog/cascade/cascade-stage.ts";
 import { enginePass } from "../../modules/watchdog/engine-pass.ts";
 import { GroupWaits } from "../../modules/watchdog/group-waits.ts";
-import { heldFindingsStage } from "../../modules/watchdog/held-findings.ts";
+import { suppressedFindingsStage } from "../../modules/watchdog/held-findings.ts";
 import { OpenAlerts } from "../../modules/watchdog/open-alerts.ts";
 import { quietFindingsStage } from "../../modules/watchdog/quiet-findings.ts";
 import { SloStage } from "../../modules/watchdog/slo/slo-stage.ts";
@@ -60,7 +60,7 @@ export function watchdogStages(options: StagesOptions, context: AllStagesContext
     new SloStage(context),
     cascade,
     quietFindingsStage(context),
-    heldFindingsStage(context),
+    suppressedFindingsStage(context),
   ];
   return { stages, groupWaits: new GroupWaits(context, cascade) };
 }

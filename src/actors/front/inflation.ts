@@ -74,7 +74,7 @@ export class Inflations {
   #count = 0;
   #bytes = 0;
   /** Pieces that running inflations hold. */
-  #heldBytes = 0;
+  #bufferedBytes = 0;
 
   /** Bodies that are being inflated or wait for it. */
   get count(): number {
@@ -101,7 +101,7 @@ export class Inflations {
   /** Starts what may run now: of the tenants that wait, each in its turn. */
   #startNext(): void {
     for (const [tenant, share] of this.#shares) {
-      if (this.#active >= INFLATING_MAX || this.#heldBytes > INFLATING_BYTES_MAX) return;
+      if (this.#active >= INFLATING_MAX || this.#bufferedBytes > INFLATING_BYTES_MAX) return;
       if (share.active >= INFLATING_PER_TENANT_MAX) continue;
       const next = share.waiting.shift();
       if (next === undefined) continue;
@@ -123,7 +123,7 @@ export class Inflations {
       if (isOver) return;
       isOver = true;
       inflater.destroy();
-      this.#heldBytes -= inflated;
+      this.#bufferedBytes -= inflated;
       this.#leave(inflation, share);
       inflation.done(result);
     };
@@ -136,7 +136,7 @@ export class Inflations {
     listen(inflater, "data", home, (piece: Buffer) => {
       if (isOver) return;
       inflated += piece.byteLength;
-      this.#heldBytes += piece.byteLength;
+      this.#bufferedBytes += piece.byteLength;
       pieces.push(piece);
       const message = growthProblem(inflation, inflated);
       if (message !== undefined) end({ ok: false, reason: "too_large", message });

@@ -71,15 +71,15 @@ export class BodyShares {
 
   /** Takes bytes for a body that has some already; false where that would leave others too little, which is counted. */
   take({ tenant, address, bodyBytes }: { tenant: string; address: string; bodyBytes: number }, bytes: number): boolean {
-    const held = this.#addresses.get(address) ?? 0;
+    const used = this.#addresses.get(address) ?? 0;
     // What the address may take leaves as much again as it then holds, so each byte costs two of this.
-    const open = this.#ledger.room(tenant) - held;
+    const open = this.#ledger.room(tenant) - used;
     if (2 * bytes > open || bodyBytes + bytes > open) {
       this.#ledger.refuse(tenant, bytes);
       return false;
     }
     this.#ledger.add(tenant, bytes);
-    this.#addresses.set(address, held + bytes);
+    this.#addresses.set(address, used + bytes);
     return true;
   }
 

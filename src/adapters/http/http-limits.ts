@@ -57,7 +57,7 @@ export const BODY_PIECE_BYTES_MAX = 2 * MIB;
  * Bytes of a held body after which the connection is read no more: what a kernel's buffer holds anyway. One piece more may come, uws reads up to
  * 512 KiB at a time.
  */
-export const HELD_BODY_BYTES_MAX = 64 * KIB;
+export const BUFFERED_BODY_BYTES_MAX = 64 * KIB;
 
 /**
  * Bytes of last pieces of uws bodies that wait for the end of the turn, of which no share is taken: eight of the 512 KiB that uws reads at a time. What

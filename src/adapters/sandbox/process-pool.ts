@@ -27,7 +27,7 @@ export interface ProcessPoolDependencies<P> {
   later(ms: number, call: () => void): () => void;
 }
 
-interface Held<P> {
+interface Lease<P> {
   readonly process: P;
   readonly tenant: string;
   isBusy: boolean;
@@ -43,7 +43,7 @@ export class ProcessPool<P extends PooledProcess> {
   readonly #max: number;
   readonly #perTenantMax: number;
   readonly #dependencies: ProcessPoolDependencies<P>;
-  readonly #held = new Set<Held<P>>();
+  readonly #leases = new Set<Lease<P>>();
   readonly #waits = new Map<string, Wait<P>[]>();
   #waiting = 0;
   #spare: P | undefined;
@@ -61,7 +61,7 @@ export class ProcessPool<P extends PooledProcess> {
 
   /** Processes there are, the spare among them. */
   get processes(): number {
-    return this.#held.size + (this.#spare === undefined ? 0 : 1);
+    return this.#leases.size + (this.#spare === undefined ? 0 : 1);
   }
 
   /** Runs that wait for a process. */
@@ -92,10 +92,10 @@ export class ProcessPool<P extends PooledProcess> {
 
   /** Gives back what `take` gave. */
   giveBack(process: P): void {
-    for (const held of this.#held) {
-      if (held.process !== process) continue;
-      held.isBusy = false;
-      held.idleSinceMs = this.#dependencies.monotonicMs();
+    for (const lease of this.#leases) {
+      if (lease.process !== process) continue;
+      lease.isBusy = false;
+      lease.idleSinceMs = this.#dependencies.monotonicMs();
     }
     this.#step();
   }
@@ -103,8 +103,8 @@ export class ProcessPool<P extends PooledProcess> {
   /** Ends what has been idle for long. To be called every few seconds. */
   endIdle(): void {
     const endMs = this.#dependencies.monotonicMs() - SANDBOX_IDLE_MS;
-    for (const held of this.#held) if (!held.isBusy && held.idleSinceMs <= endMs) this.#endOne(held);
-    if (this.#isWanted || this.#held.size > 0 || this.#waiting > 0 || this.#lastUseMs > endMs) return;
+    for (const lease of this.#leases) if (!lease.isBusy && lease.idleSinceMs <= endMs) this.#endOne(lease);
+    if (this.#isWanted || this.#leases.size > 0 || this.#waiting > 0 || this.#lastUseMs > endMs) return;
     this.#spare?.kill();
     this.#spare = undefined;
   }
@@ -114,50 +114,50 @@ export class ProcessPool<P extends PooledProcess> {
     this.#cancelRetry?.();
     this.#isWanted = false;
     this.#refuseAll(new Error("the server stops"));
-    for (const held of this.#held) this.#endOne(held);
+    for (const lease of this.#leases) this.#endOne(lease);
     this.#spare?.kill();
     this.#spare = undefined;
   }
 
   #step(): void {
-    for (const held of this.#held) if (held.process.isEnded) this.#held.delete(held);
+    for (const lease of this.#leases) if (lease.process.isEnded) this.#leases.delete(lease);
     if (this.#isSpareReady && this.#spare?.isEnded === true) this.#spare = undefined;
     for (const [tenant, waits] of [...this.#waits]) {
-      const held = this.#heldFor(tenant);
-      if (held === undefined) continue;
-      held.isBusy = true;
+      const lease = this.#leaseFor(tenant);
+      if (lease === undefined) continue;
+      lease.isBusy = true;
       this.#waiting--;
       // To the end of the turns.
       this.#waits.delete(tenant);
       const wait = waits.shift();
       if (waits.length > 0) this.#waits.set(tenant, waits);
-      wait?.give(held.process);
+      wait?.give(lease.process);
     }
-    if (this.#isWanted || this.#waiting > 0 || this.#held.size > 0) this.#startSpare();
+    if (this.#isWanted || this.#waiting > 0 || this.#leases.size > 0) this.#startSpare();
   }
 
   /** A process that the tenant may have now. */
-  #heldFor(tenant: string): Held<P> | undefined {
-    const own = [...this.#held].filter((held) => held.tenant === tenant);
+  #leaseFor(tenant: string): Lease<P> | undefined {
+    const own = [...this.#leases].filter((lease) => lease.tenant === tenant);
     const idle = own.find(({ isBusy }) => !isBusy);
     if (idle !== undefined) return idle;
     if (own.length >= this.#perTenantMax || !this.#isSpareReady || this.#spare === undefined) return undefined;
-    if (this.#held.size >= this.#max && (own.length > 0 || !this.#endLongestIdle())) return undefined;
-    const held: Held<P> = { process: this.#spare, tenant, isBusy: false, idleSinceMs: 0 };
+    if (this.#leases.size >= this.#max && (own.length > 0 || !this.#endLongestIdle())) return undefined;
+    const lease: Lease<P> = { process: this.#spare, tenant, isBusy: false, idleSinceMs: 0 };
     this.#spare = undefined;
-    this.#held.add(held);
-    return held;
+    this.#leases.add(lease);
+    return lease;
   }
 
   #endLongestIdle(): boolean {
-    const [longest] = [...this.#held].filter(({ isBusy }) => !isBusy).sort((one, other) => one.idleSinceMs - other.idleSinceMs);
+    const [longest] = [...this.#leases].filter(({ isBusy }) => !isBusy).sort((one, other) => one.idleSinceMs - other.idleSinceMs);
     if (longest !== undefined) this.#endOne(longest);
     return longest !== undefined;
   }
 
-  #endOne(held: Held<P>): void {
-    this.#held.delete(held);
-    held.process.kill();
+  #endOne(lease: Lease<P>): void {
+    this.#leases.delete(lease);
+    lease.process.kill();
   }
 
   #startSpare(): void {

@@ -21,8 +21,8 @@ export class ProcessPlaces {
   /** Takes a place for a tenant where its share, or what others leave of theirs, has room; of so many tenants that are known. */
   take(tenant: number, most: number, tenants: number): boolean {
     const [taken, within] = [this.#load(this.#layout.taken), this.#load(this.#layout.within)];
-    const held = this.#load(this.#layout.tenants + 4 * tenant);
-    if (placesFor(held, { most, share: sharePlaces(most), tenants, taken, within }) < 1 || !this.restore(most)) return false;
+    const used = this.#load(this.#layout.tenants + 4 * tenant);
+    if (placesFor(used, { most, share: sharePlaces(most), tenants, taken, within }) < 1 || !this.restore(most)) return false;
     this.claim(tenant, most);
     return true;
   }

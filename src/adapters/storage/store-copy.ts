@@ -19,7 +19,7 @@ const TRIES_MAX = 1_000;
 const REST_MS_MIN = 2;
 
 /** A store as it was at one transaction, until `close`. */
-export interface HeldStore {
+export interface PinnedStore {
   /** Bytes of the copy. */
   readonly bytes: number;
   /** Writes the copy into a new folder, at most so many bytes a ms, and flushes it; `copied` is told what was. Rejects with the system's error. */
@@ -28,16 +28,16 @@ export interface HeldStore {
 }
 
 /** Holds the newest transaction of a data file. Throws FileDamage, or LMDB's or the system's error. */
-export function holdStore(dataFile: string): HeldStore {
+export function holdStore(dataFile: string): PinnedStore {
   const file = new LmdbFile(dataFile);
   try {
-    const { snapshot, held, head } = holdNewest(dataFile, file);
+    const { snapshot, pinned, head } = holdNewest(dataFile, file);
     const bytes = (snapshot.lastPage + 1) * snapshot.pageBytes;
     return {
       bytes,
       copy: (folder, bytesPerMs, copied) => copyPages({ file, head, bytes }, { folder, bytesPerMs, copied }),
       close: () => {
-        held.close();
+        pinned.close();
         file.close();
       },
     };
@@ -48,20 +48,20 @@ export function holdStore(dataFile: string): HeldStore {
 }
 
 /** The first pages are the transaction's own where it is the newest before and behind the moment at which it was taken. */
-function holdNewest(dataFile: string, file: LmdbFile): { snapshot: Snapshot; held: LiveSnapshot; head: Buffer } {
+function holdNewest(dataFile: string, file: LmdbFile): { snapshot: Snapshot; pinned: LiveSnapshot; head: Buffer } {
   for (let tries = 1; ; tries++) {
     const before = file.snapshot();
-    const held = openLiveSnapshot(dataFile);
+    const pinned = openLiveSnapshot(dataFile);
     const head = Buffer.alloc(META_PAGES * before.pageBytes);
     file.read(head, 0);
     const snapshot = file.snapshot();
-    if (snapshot.transaction === before.transaction) return { snapshot, held, head };
-    held.close();
+    if (snapshot.transaction === before.transaction) return { snapshot, pinned, head };
+    pinned.close();
     if (tries === TRIES_MAX) throw new Error(`${dataFile}: no moment was found between two commits in ${TRIES_MAX} tries`);
   }
 }
 
-interface HeldPages {
+interface PinnedPages {
   readonly file: LmdbFile;
   /** Pages 0 and 1: the only ones that the server goes on writing. */
   readonly head: Buffer;
@@ -74,7 +74,7 @@ interface Copying {
   readonly copied: (bytes: number) => void;
 }
 
-async function copyPages({ file, head, bytes }: HeldPages, { folder, bytesPerMs, copied }: Copying): Promise<void> {
+async function copyPages({ file, head, bytes }: PinnedPages, { folder, bytesPerMs, copied }: Copying): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, DATA_FILE);
   const target = openSync(path, "wx", 0o600);

@@ -80,9 +80,9 @@ function rangeOf({ since, until }: BacktestOptionsGiven, series: readonly Backte
   const endMs = series.reduce((most, { times }) => Math.max(most, times.at(-1) as number), Number.NEGATIVE_INFINITY) + 1;
   const [askedMs, askedEndMs] = [timeOf(since) ?? firstMs, timeOf(until) ?? endMs];
   const range = { sinceMs: Math.max(askedMs, firstMs), untilMs: Math.min(askedEndMs, endMs) };
-  const held = `${file} has samples from ${formatRfc3339(firstMs)} to ${formatRfc3339(endMs - 1)}`;
-  if (range.sinceMs >= range.untilMs) throw new BacktestError(`${held}; --since and --until leave none of them`);
-  if (range.sinceMs > askedMs || range.untilMs < askedEndMs) tell(`${held}; the rest of the range that was asked for is left out`);
+  const covered = `${file} has samples from ${formatRfc3339(firstMs)} to ${formatRfc3339(endMs - 1)}`;
+  if (range.sinceMs >= range.untilMs) throw new BacktestError(`${covered}; --since and --until leave none of them`);
+  if (range.sinceMs > askedMs || range.untilMs < askedEndMs) tell(`${covered}; the rest of the range that was asked for is left out`);
   return range;
 }
 

@@ -19,8 +19,8 @@ export class NumberTable {
     const slots = this.#slots;
     const wanted = key + 1;
     let at = (2 * key) & this.#mask;
-    for (let held = slots[at]!; held !== 0; held = slots[at]!) {
-      if (held === wanted) return slots[at + 1]!;
+    for (let occupant = slots[at]!; occupant !== 0; occupant = slots[at]!) {
+      if (occupant === wanted) return slots[at + 1]!;
       at = (at + 2) & this.#mask;
     }
     this.#free = at;

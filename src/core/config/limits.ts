@@ -300,7 +300,7 @@ export const DEAD_LETTER_GROUPS_MAX = 64;
 /** Runs of places that a letter names of the records that it stands for: every second record of a batch makes 5,000 of 12 bytes; further ones are counted only. */
 export const DEAD_LETTER_PLACES_MAX = 1_000;
 /** Characters of different letters that a body holds back for their equals: 1,000 of 1 KB. */
-export const DEAD_LETTERS_HELD_BYTES_MAX = 1024 * 1024;
+export const DEAD_LETTERS_BUFFERED_BYTES_MAX = 1024 * 1024;
 /** Rows of a series' first page that stand for a tenant's metrics in /records without service_id. */
 export const RECORD_SUMMARIES_MAX = 1_000;
 
@@ -436,7 +436,7 @@ export const SERVICE_VALUE_AGE_MS_MAX = 5 * 60_000;
 /** Streams whose names are read in one visit of a service, at 3 us. */
 export const SERVICE_NAMES_PER_VISIT = 48;
 /** Metrics of a service are chosen anew at most this often: each new choice needs a new model. */
-export const SERVICE_COLUMNS_HELD_MS = 3600 * 1000;
+export const SERVICE_COLUMNS_RETAINED_MS = 3600 * 1000;
 /** Vectors of a first model, and of any: a week of minutes, as long as raw samples are kept by default (RETENTION_RAW_DAYS); 64 metrics train in some 1.5 s. */
 export const SERVICE_VECTORS_MIN = 256;
 export const SERVICE_VECTORS_MAX = 10_080;

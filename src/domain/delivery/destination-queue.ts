@@ -96,8 +96,8 @@ export class DestinationQueue<T extends WaitingDelivery> {
     if (dueAtMs === Number.POSITIVE_INFINITY) return null;
     this.#refill(nowMs);
     const { perSecond } = this.#limits;
-    const isHeld = perSecond !== null && this.#tokens < 1;
-    return isHeld ? Math.max(dueAtMs, nowMs + Math.ceil(((1 - this.#tokens) / perSecond) * 1_000)) : dueAtMs;
+    const isThrottled = perSecond !== null && this.#tokens < 1;
+    return isThrottled ? Math.max(dueAtMs, nowMs + Math.ceil(((1 - this.#tokens) / perSecond) * 1_000)) : dueAtMs;
   }
 
   get #isFull(): boolean {

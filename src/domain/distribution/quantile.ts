@@ -95,16 +95,17 @@ function exponentialQuantile(quantile: number, point: Distribution): number {
   if (count === 0) return Number.NaN;
   let rank = quantile * count;
   for (let i = negative.counts.length - 1; i >= 0; i--) {
-    const held = negative.counts[i] as number;
-    if (held > 0 && rank <= held) return clamped(-magnitudeAt(scale, negative.offset + i, 1 - rank / held), extremes);
-    rank -= held;
+    const bucketCount = negative.counts[i] as number;
+    if (bucketCount > 0 && rank <= bucketCount) return clamped(-magnitudeAt(scale, negative.offset + i, 1 - rank / bucketCount), extremes);
+    rank -= bucketCount;
   }
   if (zeroCount > 0 && rank <= zeroCount) return clamped(inZero(point, rank / zeroCount), extremes);
   rank -= zeroCount;
   for (let i = 0; i < positive.counts.length; i++) {
-    const held = positive.counts[i] as number;
-    if (held > 0 && rank <= held) return clamped(magnitudeAt(scale, positive.offset + i, Math.max(0, rank) / held), extremes);
-    rank -= held;
+    const bucketCount = positive.counts[i] as number;
+    if (bucketCount > 0 && rank <= bucketCount)
+      return clamped(magnitudeAt(scale, positive.offset + i, Math.max(0, rank) / bucketCount), extremes);
+    rank -= bucketCount;
   }
   return clamped(largest(point), extremes);
 }
@@ -120,7 +121,7 @@ function inZero({ positive, negative, zeroThreshold }: Distribution, fraction: n
 
 /** Where the last value lies at most: rounding of the rank passed the last bucket. */
 function largest(point: Distribution): number {
-  const last = (buckets: ExponentialBuckets) => buckets.counts.findLastIndex((held) => held > 0);
+  const last = (buckets: ExponentialBuckets) => buckets.counts.findLastIndex((bucketCount) => bucketCount > 0);
   const at = last(point.positive);
   if (at >= 0) return magnitudeAt(point.scale, point.positive.offset + at, 1);
   return point.zeroCount > 0 ? point.zeroThreshold : -magnitudeAt(point.scale, point.negative.offset, 0);

@@ -135,9 +135,9 @@ function explicitOnes(series: readonly AnsweredHistogram[]): Distribution[] | un
   const places = new Map(bounds.map((bound, index) => [bound, index]));
   return series.map(({ count, sum, buckets }) => {
     const bucketCounts = new Array<number>(bounds.length + 1).fill(0);
-    for (const { upper, count: held } of buckets) {
+    for (const { upper, count: bucketCount } of buckets) {
       const index = places.get(upper) ?? bounds.length;
-      bucketCounts[index] = (bucketCounts[index] as number) + held;
+      bucketCounts[index] = (bucketCounts[index] as number) + bucketCount;
     }
     return { ...EMPTY_DISTRIBUTION, kind: "explicit", count, sum, bounds, bucketCounts };
   });

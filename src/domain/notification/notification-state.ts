@@ -52,7 +52,7 @@ export function withoutAlert(suppressedBy: string | null, isResolved: boolean): 
   if (suppressedBy === "tier") return nobody("mild: a score below 0.4 alerts nobody");
   if (suppressedBy === RELIEF) return nobody("it is the end of what ran full");
   if (isResolved) return nobody(`${holdName(suppressedBy)} held it back until it ended`);
-  return holdText(suppressedBy, null) === null ? nobody(`${suppressedBy} keeps it from paging`) : held(suppressedBy, null);
+  return holdText(suppressedBy, null) === null ? nobody(`${suppressedBy} keeps it from paging`) : suppressed(suppressedBy, null);
 }
 
 /** The first that took it. */
@@ -84,13 +84,13 @@ function lostNotification(deliveries: readonly NotifiedChannel[]): Notification 
 
 function undelivered({ pages, heldBy, mergedInto, snooze, state }: NotifiedAlert, isAnyConfigured: boolean): Notification {
   if (heldBy !== null)
-    return state.resolvedAtMs === null ? held(heldBy, snooze) : nobody(`${holdName(heldBy)} held it back until it ended`);
+    return state.resolvedAtMs === null ? suppressed(heldBy, snooze) : nobody(`${holdName(heldBy)} held it back until it ended`);
   if (mergedInto !== null) return nobody(`it is a part of alert ${mergedInto}`);
   if (pages === 0) return nobody("it paged nobody");
   return nobody(isAnyConfigured ? NO_CHANNEL_THEN : NO_CHANNEL);
 }
 
-function held(gate: string, snooze: Alert["snooze"]): Notification {
+function suppressed(gate: string, snooze: Alert["snooze"]): Notification {
   const reason = ["held by", holdName(snooze === null ? gate : SNOOZED_GATE), holdText(gate, snooze) ?? ""].join(" ").trimEnd();
   return { state: "to_be_told", channel: null, atMs: null, reason };
 }

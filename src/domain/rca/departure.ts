@@ -20,8 +20,8 @@ const USUAL_SCALE = { mean: USUAL_PEAK, spread: USUAL_SPREAD };
 const Z_MAX = 100;
 
 /** Peaks of the windows at hand, so that a series makes no arrays of its own for them. */
-const WINDOWS_HELD = 64;
-const HELD = [new Float32Array(WINDOWS_HELD), new Float32Array(WINDOWS_HELD)] as const;
+const WINDOWS_BUFFERED = 64;
+const BUFFERS = [new Float32Array(WINDOWS_BUFFERED), new Float32Array(WINDOWS_BUFFERED)] as const;
 
 /** Values by window, missing ones NaN. */
 export interface SeriesWindows {
@@ -57,7 +57,7 @@ function largestDeviation(
   if (count < 2 * WINDOWS_MIN || windows < WINDOWS_MIN) return undefined;
   const scale = Math.max(sd, SD_MIN, SD_RELATIVE_MIN * Math.abs(mean));
   const isConstant = sd <= SD_MIN;
-  const [levels, changes] = windows <= WINDOWS_HELD ? HELD : [new Float32Array(windows), new Float32Array(windows)];
+  const [levels, changes] = windows <= WINDOWS_BUFFERED ? BUFFERS : [new Float32Array(windows), new Float32Array(windows)];
   for (let i = 0; i < windows; i++) {
     levels[i] = peakOf(values, from + i * width, width, mean, scale, isConstant);
     changes[i] = peakOf(values, from + i * width, width, pastLeads[i]!, scale, isConstant);

@@ -25,8 +25,8 @@ export const Z_OF_CONSTANT = 20;
 const SHIFT_MAX = 100;
 
 /** Numbers at hand, so that a series makes no arrays of its own for them. */
-const VALUES_HELD = 1_024;
-const HELD = [new Float64Array(VALUES_HELD), new Float64Array(VALUES_HELD)] as const;
+const VALUES_BUFFERED = 1_024;
+const BUFFERS = [new Float64Array(VALUES_BUFFERED), new Float64Array(VALUES_BUFFERED)] as const;
 
 /** The departure of the values from `start` to `end` from those between `from` and `start`; undefined where there is too little before or nothing since. */
 export function medianShift(
@@ -36,9 +36,9 @@ export function medianShift(
   end: number,
   floatsOf: (length: number) => Float32Array = newFloats,
 ): Departure | undefined {
-  const fits = end - from <= VALUES_HELD;
-  const before = fits ? HELD[0] : new Float64Array(start - from);
-  const work = fits ? HELD[1] : new Float64Array(end - from);
+  const fits = end - from <= VALUES_BUFFERED;
+  const before = fits ? BUFFERS[0] : new Float64Array(start - from);
+  const work = fits ? BUFFERS[1] : new Float64Array(end - from);
   const count = copyKnown(values, from, start, before);
   if (count < PAST_VALUES_MIN) return undefined;
   // What grows is further on in the later half.

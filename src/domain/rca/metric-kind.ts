@@ -43,8 +43,8 @@ const GOOD_WHEN_HIGH = terms("availability success successes available avail upt
 const TIMER = terms("timer timers upper");
 /** Series that the server counts of lines. */
 const LOG_SERIES = "log.";
-const MEANINGS_HELD_MAX = 20_000;
-const meanings = new BoundedMap<string, MetricMeaning>(MEANINGS_HELD_MAX);
+const MEANINGS_CACHED_MAX = 20_000;
+const meanings = new BoundedMap<string, MetricMeaning>(MEANINGS_CACHED_MAX);
 
 /** Meaning that the name tells. */
 export function meaningOf(metricName: string): MetricMeaning {

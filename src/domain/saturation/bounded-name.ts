@@ -57,8 +57,8 @@ interface NameFacts {
 }
 
 /** Names of bounded series are few, and 0.3 KiB each here. */
-const FACTS_HELD_MAX = 10_000;
-const facts = new BoundedMap<string, NameFacts>(FACTS_HELD_MAX);
+const FACTS_CACHED_MAX = 10_000;
+const facts = new BoundedMap<string, NameFacts>(FACTS_CACHED_MAX);
 
 function factsOf(metricName: string): NameFacts {
   return facts.obtain(metricName, () => {

@@ -31,14 +31,14 @@ const NONE = -1;
  * minutes before its arrival it ended, NO_OPERATION once its self time is told or where there is none to tell. A span that names whom it calls has the number of that one in place of an
  * operation's: where nobody has answered by then, the call was to somebody who sends no spans.
  */
-const HELD_HIGH = 0;
-const HELD_LOW = 1;
+const ENTRY_HIGH = 0;
+const ENTRY_LOW = 1;
 const LINK = 2;
 const ARRIVAL = 3;
 const OWNER = 4;
 const DURATION = 5;
 const TIMED = 6;
-const HELD_LENGTH = 7;
+const ENTRY_LENGTH = 7;
 const DURATION_MAX = 2 ** 31 - 1;
 const OWNER_SHIFT = 5;
 const WAITS = 4;
@@ -177,7 +177,7 @@ export class TraceJoin {
     for (let at = 0; at < end; at += SPAN_LENGTH) sum += heads[slots[at + KEY_LOW]! & mask]! + heads[slots[at + PARENT_LOW]! & mask]!;
     for (let at = 0; at < end; at += SPAN_LENGTH) {
       const head = heads[slots[at + KEY_LOW]! & mask]!;
-      if (head !== NONE) sum += held[head * HELD_LENGTH]!;
+      if (head !== NONE) sum += held[head * ENTRY_LENGTH]!;
     }
     this.touched = sum;
   }
@@ -212,8 +212,8 @@ export class TraceJoin {
       const waits = (owner & WAITS) !== 0;
       span.service = this.#service(at);
       span.flags = owner & FLAGS & ~JOIN_PEER;
-      span.high = this.#slots[at + HELD_HIGH]! >>> 0;
-      span.low = this.#slots[at + HELD_LOW]! >>> 0;
+      span.high = this.#slots[at + ENTRY_HIGH]! >>> 0;
+      span.low = this.#slots[at + ENTRY_LOW]! >>> 0;
       span.microseconds = (owner & JOIN_CLIENT) === 0 ? 0 : this.#slots[at + DURATION]!;
       if (waits) this.#waiting.read(owner >> OWNER_SHIFT, span);
       visit(span, this.#slots[at + ARRIVAL]! >>> 0, waits);
@@ -222,7 +222,7 @@ export class TraceJoin {
 
   /** Where the words of a span begin, by its number. */
   #at(number: number): number {
-    return (number & this.#mask) * HELD_LENGTH;
+    return (number & this.#mask) * ENTRY_LENGTH;
   }
 
   #service(at: number): number {
@@ -234,8 +234,8 @@ export class TraceJoin {
     if (this.size === this.#places) this.#makeRoom();
     const slots = this.#slots;
     const at = this.#at(this.#next++);
-    slots[at + HELD_HIGH] = from[fromAt + KEY_HIGH]!;
-    slots[at + HELD_LOW] = from[fromAt + KEY_LOW]!;
+    slots[at + ENTRY_HIGH] = from[fromAt + KEY_HIGH]!;
+    slots[at + ENTRY_LOW] = from[fromAt + KEY_LOW]!;
     slots[at + ARRIVAL] = arrivalSeconds;
     const flags = (from[fromAt + MICROSECONDS_HIGH]! >>> FLAGS_SHIFT) & FLAGS;
     slots[at + OWNER] = (from[fromAt + SERVICE]! << OWNER_SHIFT) | flags;
@@ -247,17 +247,17 @@ export class TraceJoin {
 
   /** Puts a span in front of the chain that its key belongs to. */
   #chain(at: number): void {
-    const head = this.#slots[at + HELD_LOW]! & this.#mask;
+    const head = this.#slots[at + ENTRY_LOW]! & this.#mask;
     this.#slots[at + LINK] = this.#heads[head]!;
-    this.#heads[head] = at / HELD_LENGTH;
+    this.#heads[head] = at / ENTRY_LENGTH;
   }
 
   /** Where the words of the span of a key begin; NONE where none is held. */
   #find(high: number, low: number): number {
     const slots = this.#slots;
     for (let index = this.#heads[low & this.#mask]!; index !== NONE; ) {
-      const at = index * HELD_LENGTH;
-      if (slots[at + HELD_LOW] === low && slots[at + HELD_HIGH] === high) return at;
+      const at = index * ENTRY_LENGTH;
+      if (slots[at + ENTRY_LOW] === low && slots[at + ENTRY_HIGH] === high) return at;
       index = slots[at + LINK]!;
     }
     return NONE;
@@ -321,14 +321,14 @@ export class TraceJoin {
 
   #unchain(at: number): void {
     const slots = this.#slots;
-    const head = slots[at + HELD_LOW]! & this.#mask;
-    const index = at / HELD_LENGTH;
+    const head = slots[at + ENTRY_LOW]! & this.#mask;
+    const index = at / ENTRY_LENGTH;
     if (this.#heads[head] === index) {
       this.#heads[head] = slots[at + LINK]!;
       return;
     }
-    let before = this.#heads[head]! * HELD_LENGTH;
-    while (slots[before + LINK] !== index) before = slots[before + LINK]! * HELD_LENGTH;
+    let before = this.#heads[head]! * ENTRY_LENGTH;
+    while (slots[before + LINK] !== index) before = slots[before + LINK]! * ENTRY_LENGTH;
     slots[before + LINK] = slots[at + LINK]!;
   }
 
@@ -338,9 +338,9 @@ export class TraceJoin {
     const beforeMask = this.#mask;
     this.#allocate(2 * this.#places);
     for (let number = this.#first; number < this.#next; number++) {
-      const from = (number & beforeMask) * HELD_LENGTH;
+      const from = (number & beforeMask) * ENTRY_LENGTH;
       const at = this.#at(number);
-      for (let word = 0; word < HELD_LENGTH; word++) this.#slots[at + word] = before[from + word]!;
+      for (let word = 0; word < ENTRY_LENGTH; word++) this.#slots[at + word] = before[from + word]!;
       this.#chain(at);
     }
   }
@@ -348,7 +348,7 @@ export class TraceJoin {
   #allocate(places: number): void {
     this.#mask = places - 1;
     this.#places = places;
-    this.#slots = new Int32Array(HELD_LENGTH * places);
+    this.#slots = new Int32Array(ENTRY_LENGTH * places);
     this.#heads = new Int32Array(places).fill(NONE);
   }
 }

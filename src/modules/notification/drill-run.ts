@@ -150,8 +150,8 @@ export class DrillRun {
     const paging = anomaly.paging;
     if (paging?.outcome !== "paged" || paging.alertId === null) {
       const isLate = this.#dependencies.monotonicMs() >= this.#deadlineMs;
-      const isHeld = paging !== null && paging.suppressedBy !== CONFIRMATION_GATE && this.#sinceLastMs >= DRILL_DECIDED_MS;
-      if (!isLate && !isHeld) return undefined;
+      const isSuppressed = paging !== null && paging.suppressedBy !== CONFIRMATION_GATE && this.#sinceLastMs >= DRILL_DECIDED_MS;
+      if (!isLate && !isSuppressed) return undefined;
       throw new StageFailure(
         `its anomaly was not paged: ${paging?.outcome ?? "not decided"} by the gate ${paging?.suppressedBy ?? "none"}`,
       );

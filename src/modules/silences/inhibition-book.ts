@@ -32,11 +32,11 @@ const INHIBITION = new StoredForm<StoredInhibition>("inhibitions", {
   createdMs: number,
 });
 
-interface Held extends CompiledInhibition {
+interface CompiledRule extends CompiledInhibition {
   readonly rule: StoredInhibition;
 }
 
-const NONE: readonly Held[] = [];
+const NONE: readonly CompiledRule[] = [];
 
 /** A change of one rule. */
 export function inhibitionOperation(
@@ -51,7 +51,7 @@ export class InhibitionBook implements InhibitionRules {
   readonly #patterns: PatternCache;
   /** Who holds how many. */
   readonly shares: ShareLedger;
-  readonly #tenants = new Map<string, readonly Held[]>();
+  readonly #tenants = new Map<string, readonly CompiledRule[]>();
 
   constructor(patterns: PatternCache, shares = ShareLedger.alone()) {
     this.#patterns = patterns;
@@ -87,7 +87,7 @@ export class InhibitionBook implements InhibitionRules {
     const never = { isSource: () => false, isTarget: () => false };
     this.#tenants.set(
       tenant,
-      this.rulesOf(tenant).map((held) => (held.rule.id === id ? { ...held, ...never } : held)),
+      this.rulesOf(tenant).map((compiled) => (compiled.rule.id === id ? { ...compiled, ...never } : compiled)),
     );
   }
 
@@ -99,7 +99,7 @@ export class InhibitionBook implements InhibitionRules {
     return this.#tenants.keys();
   }
 
-  rulesOf(tenant: string): readonly Held[] {
+  rulesOf(tenant: string): readonly CompiledRule[] {
     return this.#tenants.get(tenant) ?? NONE;
   }
 }

@@ -10,7 +10,7 @@ import type { WatchdogStage } from "../state/watchdog-stage.ts";
 import type { StagesContext } from "./stages-context.ts";
 
 /** The stage of the Watchdog that asks. Rejects with StoreError where the store takes no writes; what was asked is then asked with the next cycle. */
-export function heldFindingsStage(context: StagesContext): WatchdogStage {
+export function suppressedFindingsStage(context: StagesContext): WatchdogStage {
   const { state, paging, monotonicMs, nowMs } = context;
   return {
     name: "alerts",

@@ -29,12 +29,15 @@ export function Now() {
   useEffect(() => listen({ onEvent: (event) => event === "status" && status.reload(), onGap: status.reload }), []);
   const firing = list.rows.filter(({ state }) => state === "firing").sort(worstFirst);
   const notified = firing.filter(({ notification }) => notification.state === "told");
-  const held = firing.filter(({ notification }) => notification.state !== "told");
+  const suppressed = firing.filter(({ notification }) => notification.state !== "told");
   return (
     <>
       <Head title="Overview" about="Firing alerts, the most severe first: what differs from the usual, and who has it." />
       <ChannelBanner status={status.data} />
-      <Figures status={status.data} firing={isRead(list.answer) ? { notified: notified.length, held: held.length } : undefined} />
+      <Figures
+        status={status.data}
+        firing={isRead(list.answer) ? { notified: notified.length, suppressed: suppressed.length } : undefined}
+      />
       <FreshButton count={list.fresh} onShow={list.showFresh} />
       <Shown of={list.answer}>
         {() => (
@@ -54,20 +57,20 @@ export function Now() {
                 </ul>
               )}
             </section>
-            {held.length > 0 && (
+            {suppressed.length > 0 && (
               <section class="panel flush" aria-label="On hold">
                 <div class="panel-head">
                   <h2>On hold: nobody was notified so far</h2>
-                  <span class="faint">{plural(held.length, "alert", "alerts")}, each with the reason why</span>
+                  <span class="faint">{plural(suppressed.length, "alert", "alerts")}, each with the reason why</span>
                 </div>
                 <ul class="list">
-                  {held.slice(0, 8).map((alert) => (
+                  {suppressed.slice(0, 8).map((alert) => (
                     <AlertRow alert={alert} key={alert.alert_id} />
                   ))}
                 </ul>
-                {held.length > 8 && (
+                {suppressed.length > 8 && (
                   <p class="more">
-                    <a href={link(["alerts"], { state: "firing" })}>{held.length - 8} more</a>
+                    <a href={link(["alerts"], { state: "firing" })}>{suppressed.length - 8} more</a>
                   </p>
                 )}
               </section>
@@ -87,15 +90,15 @@ function worstFirst(a: Alert, b: Alert): number {
 }
 
 /** `firing` is undefined where nobody knows: a dash, never a green 0. */
-function Figures({ status, firing }: { status: Status | undefined; firing: { notified: number; held: number } | undefined }) {
+function Figures({ status, firing }: { status: Status | undefined; firing: { notified: number; suppressed: number } | undefined }) {
   const store = status?.store;
   return (
     <dl class="figures">
       <div class="figure">
         <dt>Firing</dt>
-        <dd class={firing === undefined ? "" : firing.notified > 0 ? "bad" : firing.held > 0 ? "" : "good"}>
+        <dd class={firing === undefined ? "" : firing.notified > 0 ? "bad" : firing.suppressed > 0 ? "" : "good"}>
           {firing === undefined ? "–" : firing.notified}{" "}
-          <small>{firing !== undefined && firing.held > 0 ? `and ${firing.held} on hold` : "alerts"}</small>
+          <small>{firing !== undefined && firing.suppressed > 0 ? `and ${firing.suppressed} on hold` : "alerts"}</small>
         </dd>
       </div>
       <div class="figure">

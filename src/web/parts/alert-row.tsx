@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { link, now } from "../state/place.ts";
 import { plural } from "../view/number-text.ts";
 import { openText } from "../view/open-text.ts";
-import { heldText } from "../view/reason.ts";
+import { suppressionText } from "../view/reason.ts";
 import type { Alert } from "../view/shapes.ts";
 import { AlertActions } from "./alert-actions.tsx";
 import { Button, Name, SeverityMark, Tag, When } from "./basics.tsx";
@@ -58,7 +58,7 @@ export function AlertRow({ alert, isChosen = false, onChoose }: AlertRowProps) {
 export function StateTags({ alert }: { alert: Alert }) {
   const { state, notification, held_back_by, held_back_until, acknowledged_by, assignee, severity, resolution, snoozed_until } = alert;
   const isFiring = state === "firing";
-  const isHeld = held_back_by !== null && snoozed_until === null;
+  const isSuppressed = held_back_by !== null && snoozed_until === null;
   // What waits to be told says itself what holds it, and until when.
   const isSaid = notification.state === "to_be_told";
   return (
@@ -66,8 +66,8 @@ export function StateTags({ alert }: { alert: Alert }) {
       <Tag tone={isFiring ? severity : "good"}>{isFiring ? "firing" : "resolved"}</Tag>
       <NotifiedState of={notification} />
       {!isFiring && resolution !== null && <span class="soft">{resolution}</span>}
-      {isHeld && <Tag>{heldText(held_back_by)}</Tag>}
-      {isHeld && !isSaid && held_back_until !== null && <span class="faint">{held_back_until}</span>}
+      {isSuppressed && <Tag>{suppressionText(held_back_by)}</Tag>}
+      {isSuppressed && !isSaid && held_back_until !== null && <span class="faint">{held_back_until}</span>}
       {isFiring && snoozed_until !== null && (
         <Tag tone="accent">
           snoozed until <When at={snoozed_until} />

@@ -77,7 +77,7 @@ export function useLiveList<T>(options: LiveListOptions<T>): LiveList<T> {
         const unknown = taken.fresh.filter(matches);
         if (unknown.length > 0) {
           const ids = new Set(unknown.map(idOf));
-          setFresh((held) => [...unknown.reverse(), ...held.filter((row) => !ids.has(idOf(row)))].slice(0, FRESH_MAX));
+          setFresh((listed) => [...unknown.reverse(), ...listed.filter((row) => !ids.has(idOf(row)))].slice(0, FRESH_MAX));
         }
         return taken.list;
       });

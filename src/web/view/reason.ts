@@ -76,7 +76,7 @@ const SUPPRESSION_TEXTS: Readonly<Record<string, string>> = {
 };
 
 /** Why a gate held something back, in words. */
-export function heldText(gate: string): string {
+export function suppressionText(gate: string): string {
   return SUPPRESSION_TEXTS[gate] ?? gate.replaceAll("_", " ");
 }
 

@@ -111,8 +111,8 @@ export class StreamDefiner {
   /** After STATUS_ASK_OWNER: asks the shard of another engine for the stream that the kernel is about to define; STATUS_OK or _ALLOWANCE_SPENT. */
   settleSeries(): number {
     const { kernel } = this.#dependencies;
-    const held = this.#isHeld(kernel.definedDestination(), kernel.definedHash(), this.#tenant);
-    return kernel.defineSettle(held ? 1 : 0);
+    const isInShard = this.#isInShard(kernel.definedDestination(), kernel.definedHash(), this.#tenant);
+    return kernel.defineSettle(isInShard ? 1 : 0);
   }
 
   /** Gives the stream a ref and puts its definition into the unit, or says why not. */
@@ -129,11 +129,11 @@ export class StreamDefiner {
     const status = unit.overflow.length > 0 ? STATUS_DEFINITIONS_FULL : kernel.definePrepare(SCRATCH, bytes, tenant, partition, flags);
     const hash = status === STATUS_DEFINITIONS_FULL ? kernel.identityHash(SCRATCH, bytes) : kernel.definedHash();
     const asks = status === STATUS_ASK_OWNER || status === STATUS_DEFINITIONS_FULL;
-    const held = asks ? this.#isHeld(destination, hash, tenant) : kernel.definedIsHeld() === 1;
-    const ref = this.#takeRef(tenant, held);
+    const isInShard = asks ? this.#isInShard(destination, hash, tenant) : kernel.definedIsHeld() === 1;
+    const ref = this.#takeRef(tenant, isInShard);
     if (ref === undefined) return "series_limit_exceeded";
-    if (status !== STATUS_DEFINITIONS_FULL) kernel.defineFinish(ref, held ? 1 : 0);
-    else this.#defineBeyond(unit, { ref, partition, flags: held ? flags : flags | DEFINE_COUNTED, tenant }, hash, bytes);
+    if (status !== STATUS_DEFINITIONS_FULL) kernel.defineFinish(ref, isInShard ? 1 : 0);
+    else this.#defineBeyond(unit, { ref, partition, flags: isInShard ? flags : flags | DEFINE_COUNTED, tenant }, hash, bytes);
     return { ref, partition, destination };
   }
 
@@ -143,13 +143,13 @@ export class StreamDefiner {
     if (processSlots.tenantStreams(tenant) < this.#options.seriesLimit) return true;
     const bytes = this.#identity.write(identityText(name));
     const destination = engineOf(partitionOf(name.tenant, name.serviceId), this.#options.engines);
-    return bytes <= IDENTITY_BYTES_MAX && this.#isHeld(destination, kernel.identityHash(SCRATCH, bytes), tenant);
+    return bytes <= IDENTITY_BYTES_MAX && this.#isInShard(destination, kernel.identityHash(SCRATCH, bytes), tenant);
   }
 
   /** A ref for a stream, which is counted when it is new; undefined when the tenant has as many as it may. */
-  #takeRef(tenant: number, held: boolean): number | undefined {
+  #takeRef(tenant: number, isInShard: boolean): number | undefined {
     const { processSlots } = this.#dependencies;
-    if (!held) {
+    if (!isInShard) {
       if (processSlots.tenantStreams(tenant) >= this.#options.seriesLimit) return undefined;
       processSlots.addTenantStreams(tenant, 1);
     }
@@ -168,13 +168,13 @@ export class StreamDefiner {
   }
 
   /** While the owner takes entries out of its table, a look may miss what is there: it is repeated, and then believed; the owner corrects the count. */
-  #isHeld(engine: number, hashPointer: number, tenant: number): boolean {
+  #isInShard(engine: number, hashPointer: number, tenant: number): boolean {
     const owner = this.#dependencies.memories[engine] as EngineMemory;
     for (let lookups = 0; lookups < LOOKUPS_MAX; lookups++) {
       const edits = owner.load(CONTROL_TABLE_EDITS);
       const bits = owner.load(CONTROL_TABLE_BITS) || TABLE_BITS_FIRST;
-      const held = shardHolds(owner.view, bits, this.#dependencies.memory.view, hashPointer, tenant);
-      if (held || (edits % 2 === 0 && owner.load(CONTROL_TABLE_EDITS) === edits)) return held;
+      const isInShard = shardHolds(owner.view, bits, this.#dependencies.memory.view, hashPointer, tenant);
+      if (isInShard || (edits % 2 === 0 && owner.load(CONTROL_TABLE_EDITS) === edits)) return isInShard;
     }
     return true;
   }

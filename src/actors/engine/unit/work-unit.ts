@@ -2,7 +2,7 @@
 // Rows lie in the staging areas of the engine's memory (one per destination), definitions in the definitions area; everything else is collected here.
 import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { ITEM_TEXT_BYTES, WORK_TEXT_BYTES_MAX } from "../../../core/config/body-limits.ts";
-import { DEAD_LETTERS_HELD_BYTES_MAX, WORK_BODY_BYTES_MAX } from "../../../core/config/limits.ts";
+import { DEAD_LETTERS_BUFFERED_BYTES_MAX, WORK_BODY_BYTES_MAX } from "../../../core/config/limits.ts";
 import type { RecordType } from "../../../core/layout/counters.ts";
 import { DEFINITIONS, PACKED_ROWS, STAGING, STAGING_BYTES } from "../../../core/layout/memory-map.ts";
 import {
@@ -287,7 +287,7 @@ export class WorkUnit {
   /** Takes a refused record into the letters of its body, without the fields that must not be stored; of more than may be held the oldest are written. */
   addDeadLetter(envelope: DeadLetterEnvelope, letters: DeadLetterGroups): void {
     letters.add({ ...envelope, payload: this.#exclusions.strip(envelope.payload) });
-    while (letters.bytes > DEAD_LETTERS_HELD_BYTES_MAX) this.#writeOldest(letters);
+    while (letters.bytes > DEAD_LETTERS_BUFFERED_BYTES_MAX) this.#writeOldest(letters);
   }
 
   /** Writes the letters of a body that is done; false when others must have their turn first. */

@@ -6,7 +6,7 @@ import { after, afterTurn, answerFault, connection, fatal, guardedOf, guardedOr,
 import { type AnswerHead, isBodiless, statusLine } from "../answer-head.ts";
 import { type AppendOutcome, BodyCollector, bodyRefusal } from "../body-collector.ts";
 import type { Expiring } from "../deadline-sweep.ts";
-import { HELD_BODY_BYTES_MAX, UWS_ENDING_BYTES_MAX, UWS_WHOLE_ANSWER_BYTES_MAX } from "../http-limits.ts";
+import { BUFFERED_BODY_BYTES_MAX, UWS_ENDING_BYTES_MAX, UWS_WHOLE_ANSWER_BYTES_MAX } from "../http-limits.ts";
 import type { BodyReceiver, HttpExchange, HttpHandler, HttpHeaders, HttpStream, RefusalCode } from "../http-server.ts";
 import type { HeadFault } from "../request-headers.ts";
 import type { ServerContext } from "../server-context.ts";
@@ -48,7 +48,7 @@ export class UwsExchange implements HttpExchange, Expiring {
   /** The client has not sent all of the body that its head announces. */
   #bodyPending: boolean;
   #collector: BodyCollector | undefined;
-  #held: HeldBody | undefined;
+  #buffered: BufferedBody | undefined;
   /** An answer that waits until the client has sent its unwanted body, for lingerMs at most. */
   #lingering: (() => void) | undefined;
   /** Last bytes of a chunked body, and what waits for more of it where they look like its end. */
@@ -88,8 +88,8 @@ export class UwsExchange implements HttpExchange, Expiring {
   }
 
   hold(): (rest: () => void) => void {
-    if (!this.#answered && !this.#over && this.#held === undefined) {
-      this.#held = new HeldBody(this.#response);
+    if (!this.#answered && !this.#over && this.#buffered === undefined) {
+      this.#buffered = new BufferedBody(this.#response);
       if (!this.#bodyPending) this.#attachData();
     }
     return (rest) => {
@@ -103,7 +103,7 @@ export class UwsExchange implements HttpExchange, Expiring {
     const { pool, bodies } = this.#context;
     const account = bodies.open(this.tenant ?? "", this.request);
     this.#collector = new BodyCollector({ maxBytes, onBody }, { pool, account });
-    if (this.#held !== undefined) return this.#releaseHeld(this.#held);
+    if (this.#buffered !== undefined) return this.#releaseBuffered(this.#buffered);
     if (!this.#bodyPending) return this.#attachData(); // gives one empty last chunk after the handler
     this.#context.sweep.add(this, this.#context.limits.bodyTimeoutMs);
   }
@@ -188,23 +188,23 @@ export class UwsExchange implements HttpExchange, Expiring {
   }
 
   /** Hands over what came while the exchange was held: a turn later, as every body is. */
-  #releaseHeld(held: HeldBody): void {
+  #releaseBuffered(buffered: BufferedBody): void {
     this.#context.sweep.add(this, this.#context.limits.bodyTimeoutMs);
     afterTurn(this.#wire, () => {
       if (this.#answered || this.#over) return;
-      this.#held = undefined;
-      const chunks = held.take();
+      this.#buffered = undefined;
+      const chunks = buffered.take();
       chunks.forEach((chunk, index) => {
-        this.#onPiece(chunk, held.isComplete && index === chunks.length - 1);
+        this.#onPiece(chunk, buffered.isComplete && index === chunks.length - 1);
       });
-      if (!held.isComplete && !this.#over) held.resume();
+      if (!buffered.isComplete && !this.#over) buffered.resume();
     });
   }
 
   #onData(chunk: ArrayBuffer, isLast: boolean): void {
-    if (this.#held !== undefined) {
+    if (this.#buffered !== undefined) {
       if (isLast) this.#bodyPending = false;
-      return this.#held.keep(chunk, isLast);
+      return this.#buffered.keep(chunk, isLast);
     }
     this.#onPiece(chunk, isLast);
   }
@@ -257,8 +257,8 @@ export class UwsExchange implements HttpExchange, Expiring {
     clearTimeout(this.#endTimer);
     this.#collector?.discard();
     this.#collector = undefined;
-    this.#held?.drop(!this.#aborted);
-    this.#held = undefined;
+    this.#buffered?.drop(!this.#aborted);
+    this.#buffered = undefined;
     this.#context.sweep.remove(this);
   }
 
@@ -382,12 +382,12 @@ export class WholeBodies {
 }
 
 /**
- * What has come of a body whose exchange is held. uws gives each piece once and takes its memory back, so it is copied here; behind HELD_BODY_BYTES_MAX
+ * What has come of a body whose exchange is held. uws gives each piece once and takes its memory back, so it is copied here; behind BUFFERED_BODY_BYTES_MAX
  * the connection is paused, and the kernel's buffers make the client wait.
  */
 
 /** The pieces of one body. */
-class HeldBody {
+class BufferedBody {
   readonly #response: UwsResponse;
   #chunks: ArrayBuffer[] = [];
   #bytes = 0;
@@ -402,7 +402,7 @@ class HeldBody {
     this.isComplete ||= isLast;
     this.#chunks.push(chunk.slice(0)); // ArrayBuffer's slice copies
     this.#bytes += chunk.byteLength;
-    if (isLast || this.#isPaused || this.#bytes < HELD_BODY_BYTES_MAX) return;
+    if (isLast || this.#isPaused || this.#bytes < BUFFERED_BODY_BYTES_MAX) return;
     this.#isPaused = true;
     this.#response.pause();
   }

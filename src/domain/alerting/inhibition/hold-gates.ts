@@ -12,7 +12,7 @@ export const SILENCED_GATE = "silenced";
 const HOLD_COMMENT_CHARACTERS_MAX = 300;
 
 /** Alert that is asked about. */
-export interface HeldSubject {
+export interface SuppressedSubject {
   readonly tenant: string;
   readonly labels: Labels;
   /** When it opened. */
@@ -21,7 +21,7 @@ export interface HeldSubject {
 
 /** Gates of an alert by what holds it back for now: the first hold, where there is one. */
 export function holdGates(
-  { tenant, labels, openedAtMs }: HeldSubject,
+  { tenant, labels, openedAtMs }: SuppressedSubject,
   { inhibitions, silences, settingsOf }: PagingSources,
   memory: PagingMemory,
   nowMs: number,
@@ -38,7 +38,7 @@ export function holdGates(
 }
 
 /** The sentence of a finding, with what held it back where that was somebody's rule. */
-export function heldSentence(explanation: Sentence, suppressedBy: string | null, hold: Hold | undefined): Sentence {
+export function suppressedSentence(explanation: Sentence, suppressedBy: string | null, hold: Hold | undefined): Sentence {
   if (hold === undefined || (suppressedBy !== INHIBITED_GATE && suppressedBy !== SILENCED_GATE)) return explanation;
   const comment = hold.comment === "" ? "" : `, ${hold.comment.slice(0, HOLD_COMMENT_CHARACTERS_MAX)}`;
   return withMore(explanation, ` (${suppressedBy} by ${hold.id}${comment})`);

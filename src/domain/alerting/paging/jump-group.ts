@@ -22,7 +22,7 @@ interface JumpGroup {
 
 /** Decides on an alert whose wait is over: its group is told, or it is by itself. */
 export function decideGroup(alert: Alert, sources: PagingSources, memory: PagingMemory, nowMs: number): PageDecision[] {
-  const group = isHeld(alert, sources, memory, nowMs) ? undefined : jumpGroup(alert, sources, memory, nowMs);
+  const group = isSuppressed(alert, sources, memory, nowMs) ? undefined : jumpGroup(alert, sources, memory, nowMs);
   if (group === undefined) return [decideAgain(alert, sources, memory, nowMs) ?? []].flat();
   const { leader, others, services } = group;
   const ended = others.map((other) => {
@@ -57,7 +57,7 @@ function groupOf({ name, metric }: Jump, alert: Alert, sources: PagingSources, m
   if (!isOfEnough([alert, ...peers], metric)) return undefined; // what holds each of them is dear to ask
   // What people know of takes in what departs with it for as long as the onsets of a cascade may be apart.
   const known = peers.filter((other) => isKnownLately(other, nowMs)).sort(byOpening);
-  const others = peers.filter((other) => other !== alert && isWaiting(other) && !isHeld(other, sources, memory, nowMs));
+  const others = peers.filter((other) => other !== alert && isWaiting(other) && !isSuppressed(other, sources, memory, nowMs));
   const waiting = [alert, ...others].sort(byOpening);
   if (!isOfEnough([...known, ...waiting], metric)) return undefined;
   const leader = known[0] ?? (waiting[0] as Alert);
@@ -66,7 +66,7 @@ function groupOf({ name, metric }: Jump, alert: Alert, sources: PagingSources, m
 }
 
 /** Whether something else than the wait holds it by now. */
-function isHeld({ state, labels }: Alert, sources: PagingSources, memory: PagingMemory, nowMs: number): boolean {
+function isSuppressed({ state, labels }: Alert, sources: PagingSources, memory: PagingMemory, nowMs: number): boolean {
   const subject = { tenant: state.key.tenant, labels, openedAtMs: state.createdAtMs };
   return holdGates(subject, sources, memory, nowMs).gates.some(({ passed }) => !passed);
 }

@@ -21,7 +21,7 @@ import { applyFire, type FireEffect, resolveAlert } from "../alert-identity.ts";
 import { type EnsembleVerdict, ensembleTier, isCorroborated } from "../ensemble.ts";
 import { CALM, FLAPPING_GATE, paged, pauseGate } from "../flap-control.ts";
 import type { Hold } from "../hold.ts";
-import { heldSentence, holdGates } from "../inhibition/hold-gates.ts";
+import { holdGates, suppressedSentence } from "../inhibition/hold-gates.ts";
 import type { Labels } from "../label-matcher.ts";
 import { rcaCooldownGate } from "../rca-cooldown.ts";
 import { severityOf } from "../severity.ts";
@@ -320,14 +320,14 @@ function fire(of: AskedCase, tier: Tier): Fired {
   gates.push(...asked.gates);
   const last = effect.kind === "renewed" ? undefined : newest;
   if (last?.snooze != null) gates.push(holds(SNOOZED_GATE, atMs >= last.snooze.untilMs));
-  const held = firstFailed(gates)?.name ?? null;
+  const suppressor = firstFailed(gates)?.name ?? null;
   const taken = joined(finding, newest, effect, labels);
   // What people hear later, they hear as it is then.
   const alert = isReported ? taken : withNotifiedEffect(taken, finding);
-  if (held !== null) {
+  if (suppressor !== null) {
     const state = { ...effect.alert, flap: newest?.state.flap ?? CALM };
     const isUnreported = !isReported || alert.pages === 0 || alert.heldBy !== null;
-    return { alert: { ...alert, state, heldBy: isUnreported ? held : null }, outcome: "suppressed", hold: asked.hold, others };
+    return { alert: { ...alert, state, heldBy: isUnreported ? suppressor : null }, outcome: "suppressed", hold: asked.hold, others };
   }
   if (newest !== undefined) gates.push(dedupGate(effect, newest, atMs, settings.dedupMaxAgeMinutes));
   gates.push(...effect.gates.filter(({ name }) => name === FLAPPING_GATE));
@@ -463,7 +463,7 @@ function decisionOf(
     suppressedBy,
     gates,
     rca,
-    explanation: waitingSentence(heldSentence(finding.explanation, suppressedBy, hold), suppressedBy),
+    explanation: waitingSentence(suppressedSentence(finding.explanation, suppressedBy, hold), suppressedBy),
   };
 }
 
@@ -495,6 +495,6 @@ export function decisionOn(
     suppressedBy,
     gates,
     rca: null,
-    explanation: heldSentence(alert.peak.explanation, suppressedBy, hold),
+    explanation: suppressedSentence(alert.peak.explanation, suppressedBy, hold),
   };
 }

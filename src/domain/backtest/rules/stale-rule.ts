@@ -76,7 +76,7 @@ export class StaleRule implements BacktestRule {
     const isQuiet = [...tenants.values()].every(({ silent }) => silent.every(({ isStale }) => !isStale));
     if (isQuiet && this.#episodes.openCount === 0) return [];
     const findings = [...tenants].flatMap(([tenant, arrivals]) => this.#tenants.findings(tenant, arrivals, nowMs));
-    this.#tenants.takeHeld();
+    this.#tenants.takeSuppressed();
     const { frames, apply } = this.#episodes.settle(findings, nowMs);
     apply();
     return frames;

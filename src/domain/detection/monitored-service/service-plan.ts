@@ -33,12 +33,12 @@ interface Metric {
 }
 
 /** Shapes that may be shared; those that many services have come again soon. */
-const SHAPES_HELD_MAX = 10_000;
+const SHAPES_CACHED_MAX = 10_000;
 
 /** Makes the plans of one service after another: begin, then its streams, then a plan for each of its environments. */
 export class ServicePlanner {
   readonly #dependencies: ServicePlannerDependencies;
-  readonly #shapes = new BoundedMap<string, VectorShape>(SHAPES_HELD_MAX);
+  readonly #shapes = new BoundedMap<string, VectorShape>(SHAPES_CACHED_MAX);
   readonly #times = new Float64Array(WINDOW_MAX);
   readonly #values = new Float64Array(WINDOW_MAX);
   #environments = new Map<string, Map<string, Metric>>();

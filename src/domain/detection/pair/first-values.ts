@@ -7,7 +7,7 @@ import { knowsNoHour } from "../seasonal/hour-profile.ts";
 import type { OffsetMs } from "../seasonal/time-zone-hours.ts";
 import { type momentOf, noteValue } from "./pair-moments.ts";
 import type { NewValues, PairSurroundings } from "./pair-surroundings.ts";
-import { heldValue } from "./value-range.ts";
+import { compressedValue } from "./value-range.ts";
 
 /** Parts of a pair that departures of a young series follow from. */
 interface FirstParts {
@@ -39,7 +39,7 @@ export class FirstValues {
     const { lastMs } = interval;
     interval.add(timeMs);
     if (!knowsNoHour(before, interval.ms)) return false;
-    const value = heldValue(observed);
+    const value = compressedValue(observed);
     values.add(value);
     noteValue(moment, interval, timeMs, lastMs, around);
     moment.localMs = timeMs + offsetMs(timeMs);

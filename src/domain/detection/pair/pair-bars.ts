@@ -27,8 +27,8 @@ interface Bars {
 }
 
 /** Bars by interval: many pairs have the same few. */
-const BARS_HELD_MAX = 4_096;
-const bars = new BoundedMap<number, Bars>(BARS_HELD_MAX);
+const BARS_CACHED_MAX = 4_096;
+const bars = new BoundedMap<number, Bars>(BARS_CACHED_MAX);
 
 /** Bars of a pair with this interval. */
 export function barsOf(intervalMs: number): Bars {

@@ -31,7 +31,7 @@ import { lastingMomentOf, momentOf, noteValue } from "./pair-moments.ts";
 import { DEPLOYMENT_LENGTH, FIRST_PAIR_STATE_BYTES, PAIR_STATE_BYTES, PAIR_STATE_DOUBLES } from "./pair-state.ts";
 import { type NewValues, type PairSurroundings, SURROUNDED_BY_NOTHING, Z_THRESHOLD_DEFAULT } from "./pair-surroundings.ts";
 import { StretchTail } from "./stretch-tail.ts";
-import { heldValue, shownValue } from "./value-range.ts";
+import { compressedValue, shownValue } from "./value-range.ts";
 
 /** Values that the long baselines remember: 4 days of minutes, 22 of five minutes. */
 const LONG_MEMORY = 6400;
@@ -178,7 +178,7 @@ export class PairDetector {
   /** Judges a finite value by what came before it, and takes it in. Times must not go back. */
   observe(timeMs: number, observed: number, around: PairSurroundings = SURROUNDED_BY_NOTHING): PairVerdict {
     const { deployedMs, acceptedMs = 0, changedMs = 0, knownDays } = around;
-    const value = heldValue(observed);
+    const value = compressedValue(observed);
     this.#lastMs = this.#interval.lastMs;
     this.#interval.add(timeMs);
     const verdict = this.#verdict;
@@ -228,7 +228,7 @@ export class PairDetector {
   /** Whether a value could be this series' own: its level is near, and so is what is expected now. It is not taken in. */
   isLike(timeMs: number, value: number, around: PairSurroundings): boolean {
     const { mean, sd } = this.#valueMoments;
-    const off = Math.abs(heldValue(value) - mean);
+    const off = Math.abs(compressedValue(value) - mean);
     if (!(off <= ALIKE_SDS * Math.max(sd, SD_RELATIVE_MIN * Math.abs(mean), SD_MIN))) return false;
     this.#retained.set(this.#bytes);
     this.observe(Math.max(timeMs, this.#interval.lastMs), value, around);
@@ -250,9 +250,9 @@ export class PairDetector {
   depart(of: YoungDeparture): PairVerdict {
     const verdict = this.#verdict;
     const wasFiring = this.isFiring;
-    const expected = heldValue(of.expected);
-    const observed = heldValue(of.observed);
-    const sd = heldValue(of.expected + of.sd) - expected;
+    const expected = compressedValue(of.expected);
+    const observed = compressedValue(of.observed);
+    const sd = compressedValue(of.expected + of.sd) - expected;
     this.departure.beginYoung({ ...of, observed, expected, sd });
     this.#valueMoments.restart(expected, sd);
     verdict.level = 0;

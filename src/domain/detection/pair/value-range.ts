@@ -7,13 +7,13 @@ const LINEAR_MAX = 1e20;
 const ROOT = 16;
 
 /** A finite value as it is held: the order of values stays. */
-export function heldValue(value: number): number {
+export function compressedValue(value: number): number {
   const size = Math.abs(value);
   return size <= LINEAR_MAX ? value : Math.sign(value) * LINEAR_MAX * (size / LINEAR_MAX) ** (1 / ROOT);
 }
 
 /** The value that is held as this one; the largest finite one where that is beyond. */
-export function shownValue(held: number): number {
-  const size = Math.abs(held);
-  return size <= LINEAR_MAX ? held : Math.sign(held) * Math.min(Number.MAX_VALUE, LINEAR_MAX * (size / LINEAR_MAX) ** ROOT);
+export function shownValue(compressed: number): number {
+  const size = Math.abs(compressed);
+  return size <= LINEAR_MAX ? compressed : Math.sign(compressed) * Math.min(Number.MAX_VALUE, LINEAR_MAX * (size / LINEAR_MAX) ** ROOT);
 }

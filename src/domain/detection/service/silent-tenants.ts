@@ -9,7 +9,7 @@ import { ingestionFinding, type ReportedSilence, staleFinding, staleScope } from
 import { INGESTION_SERVICE, type TenantArrivals, type TenantSilence, tenantSilence } from "./tenant-silence.ts";
 
 /** A service whose finding waits. */
-export interface HeldService {
+export interface SuppressedService {
   readonly tenant: string;
   readonly service: SilentService;
   readonly untilMs: number;
@@ -37,8 +37,8 @@ interface OpenSilence extends ReportedSilence {
 export class SilentTenants {
   readonly #isOpen: (place: RuleScope) => boolean;
   readonly #open = new Map<string, OpenSilence>();
-  readonly #heldSinceMs = new Map<string, number>();
-  #held: HeldService[] = [];
+  readonly #suppressedSinceMs = new Map<string, number>();
+  #suppressed: SuppressedService[] = [];
 
   /** `isOpen` says of a place whether an alert of it is open. */
   constructor(isOpen: (place: RuleScope) => boolean) {
@@ -61,10 +61,10 @@ export class SilentTenants {
   }
 
   /** Services held since the last call. */
-  takeHeld(): readonly HeldService[] {
-    const held = this.#held;
-    this.#held = [];
-    return held;
+  takeSuppressed(): readonly SuppressedService[] {
+    const suppressed = this.#suppressed;
+    this.#suppressed = [];
+    return suppressed;
   }
 
   /** Findings on a tenant in this cycle. */
@@ -72,7 +72,11 @@ export class SilentTenants {
     const open = this.#open.get(tenant);
     const isReported = ({ service, environment }: SilentService) =>
       this.#isOpen(staleScope(tenant, (JSON.parse(service) as [string, string])[1], environment));
-    const silence = tenantSilence(arrivals, { isReported, onsetMs: open?.onsetMs, heldSinceMs: this.#heldSinceMs.get(tenant) }, nowMs);
+    const silence = tenantSilence(
+      arrivals,
+      { isReported, onsetMs: open?.onsetMs, suppressedSinceMs: this.#suppressedSinceMs.get(tenant) },
+      nowMs,
+    );
     this.#hold(tenant, silence, nowMs);
     const single = silence.single.map((service) => staleFinding(tenant, service, nowMs));
     const isWaiting = open !== undefined && arrivals.isUnheard;
@@ -86,10 +90,10 @@ export class SilentTenants {
     return [ingestionFinding(reported, silence.ingestion, nowMs), ...single];
   }
 
-  #hold(tenant: string, { held, heldUntilMs, gates }: TenantSilence, nowMs: number): void {
-    if (held.length === 0) this.#heldSinceMs.delete(tenant);
-    else if (!this.#heldSinceMs.has(tenant)) this.#heldSinceMs.set(tenant, nowMs);
-    for (const service of held) this.#held.push({ tenant, service, untilMs: heldUntilMs, gates });
+  #hold(tenant: string, { suppressed, suppressedUntilMs, gates }: TenantSilence, nowMs: number): void {
+    if (suppressed.length === 0) this.#suppressedSinceMs.delete(tenant);
+    else if (!this.#suppressedSinceMs.has(tenant)) this.#suppressedSinceMs.set(tenant, nowMs);
+    for (const service of suppressed) this.#suppressed.push({ tenant, service, untilMs: suppressedUntilMs, gates });
   }
 }
 

@@ -34,7 +34,7 @@ export interface KnownSilence {
   /** When the silence began that is reported already; undefined where none is. */
   readonly onsetMs: number | undefined;
   /** Since when findings are held; undefined where none are. */
-  readonly heldSinceMs: number | undefined;
+  readonly suppressedSinceMs: number | undefined;
 }
 
 export interface TenantSilence {
@@ -45,8 +45,8 @@ export interface TenantSilence {
   /** Services with an alert of their own. */
   readonly single: readonly SilentService[];
   /** Services of which it is not known yet whether they are part of a tenant's silence, and until when that is waited for. */
-  readonly held: readonly SilentService[];
-  readonly heldUntilMs: number;
+  readonly suppressed: readonly SilentService[];
+  readonly suppressedUntilMs: number;
   readonly gates: readonly GateResult[];
 }
 
@@ -64,10 +64,10 @@ export function tenantSilence(arrivals: TenantArrivals, known: KnownSilence, now
   const coveredUntilMs = known.onsetMs === undefined ? Number.NEGATIVE_INFINITY : known.onsetMs + TOGETHER_MS;
   const [covered, rest] = split(unreported, ({ lastSeenMs }) => lastSeenMs <= coveredUntilMs);
   const together = largestTogether({ reported, rest }, arrivals.pending, arrivals.watched - covered.length);
-  const { isSilence, gates, heldUntilMs } = judge(together, known.heldSinceMs ?? nowMs, nowMs);
-  const isHeld = !isSilence && heldUntilMs >= nowMs;
+  const { isSilence, gates, suppressedUntilMs } = judge(together, known.suppressedSinceMs ?? nowMs, nowMs);
+  const isSuppressed = !isSilence && suppressedUntilMs >= nowMs;
   const [updates, others] = split(rest, (service) => isMember(service, together.onsetMs));
-  const alone = isSilence || isHeld ? others : rest;
+  const alone = isSilence || isSuppressed ? others : rest;
   const onsetMs = isSilence ? Math.max(together.onsetMs, known.onsetMs ?? 0) : (known.onsetMs ?? 0);
   // A service that was told alone and fell silent with the others is one of them, and stays told.
   const reportedWith = reported.filter((service) => isMember({ ...service, sinceMs: service.lastSeenMs }, onsetMs));
@@ -76,23 +76,23 @@ export function tenantSilence(arrivals: TenantArrivals, known: KnownSilence, now
     ingestion: isReported ? byName([...covered, ...(isSilence ? updates : []), ...reportedWith]) : [],
     onsetMs,
     single: byName([...reported, ...alone].filter(({ isStale }) => isStale)),
-    held: isHeld ? byName(updates.filter(({ isStale }) => isStale)) : [],
-    heldUntilMs: isHeld ? heldUntilMs : 0,
+    suppressed: isSuppressed ? byName(updates.filter(({ isStale }) => isStale)) : [],
+    suppressedUntilMs: isSuppressed ? suppressedUntilMs : 0,
     gates,
   };
 }
 
 /** Most of what was heard before, or of what could have been heard since. Where those that are still pending may decide, they are waited for. */
-function judge({ members, alive, dueMs }: Together, heldSinceMs: number, nowMs: number) {
+function judge({ members, alive, dueMs }: Together, suppressedSinceMs: number, nowMs: number) {
   const silent = members.length;
   const gates = gatesOf(silent, silent + alive + dueMs.length);
-  if (passes(gates)) return { isSilence: true, gates, heldUntilMs: 0 };
-  const untilMs = heldSinceMs + HOLD_MS_MAX;
+  if (passes(gates)) return { isSilence: true, gates, suppressedUntilMs: 0 };
+  const untilMs = suppressedSinceMs + HOLD_MS_MAX;
   const soon = dueMs.filter((due) => due >= nowMs && due <= untilMs);
   const mayBe = silent >= SERVICES_ALL_MIN && soon.length > 0 && passes(gatesOf(silent + soon.length, silent + alive + dueMs.length));
-  if (mayBe) return { isSilence: false, gates, heldUntilMs: soon.reduce((latest, due) => Math.max(latest, due), 0) };
+  if (mayBe) return { isSilence: false, gates, suppressedUntilMs: soon.reduce((latest, due) => Math.max(latest, due), 0) };
   const heard = gatesOf(silent, silent + alive);
-  return { isSilence: passes(heard), gates: heard, heldUntilMs: 0 };
+  return { isSilence: passes(heard), gates: heard, suppressedUntilMs: 0 };
 }
 
 function gatesOf(silent: number, services: number): readonly GateResult[] {

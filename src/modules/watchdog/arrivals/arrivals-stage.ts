@@ -9,7 +9,7 @@ import { anomalyScore, tierOfScore } from "../../../domain/detection/anomaly-sco
 import { holds } from "../../../domain/detection/gates/gate-result.ts";
 import { ArrivalsTally } from "../../../domain/detection/service/arrivals-tally.ts";
 import type { EpisodeFate, ReportedScope, RuleFinding } from "../../../domain/detection/service/rule-episode-set.ts";
-import { type HeldService, SilentTenants } from "../../../domain/detection/service/silent-tenants.ts";
+import { SilentTenants, type SuppressedService } from "../../../domain/detection/service/silent-tenants.ts";
 import { DETECTOR_STALE, silenceText, staleFinding } from "../../../domain/detection/service/stale-finding.ts";
 import { INGESTION_SERVICE } from "../../../domain/detection/service/tenant-silence.ts";
 import { serviceKey } from "../../../domain/series/stream-identity.ts";
@@ -33,7 +33,7 @@ export class ArrivalsStage implements WatchdogStage {
   #found: ArrivalsFound[] = [];
   #tally = new ArrivalsTally();
   /** Services whose holding stands in the ledger, and until when that says it lasts. */
-  #reportedHeld = new Map<string, number>();
+  #reportedSuppressed = new Map<string, number>();
 
   constructor(context: StagesContext) {
     this.#context = context;
@@ -52,7 +52,7 @@ export class ArrivalsStage implements WatchdogStage {
     this.#found = [];
     const startMs = monotonicMs();
     await this.#episodes.settle(this.#findings(cycle.nowMs), cycle.nowMs, (place) => this.#fateOf(place));
-    this.#reportHeld(this.#tenants.takeHeld(), cycle.nowMs);
+    this.#reportSuppressed(this.#tenants.takeSuppressed(), cycle.nowMs);
     counters.set("servicesStale", this.#tally.stale);
     return { ...outcome, workMs: outcome.workMs + monotonicMs() - startMs };
   }
@@ -110,23 +110,23 @@ export class ArrivalsStage implements WatchdogStage {
   }
 
   /** Adds a row of the ledger for each that is held, which says until when and for what. */
-  #reportHeld(held: readonly HeldService[], nowMs: number): void {
+  #reportSuppressed(suppressed: readonly SuppressedService[], nowMs: number): void {
     const reported = new Map<string, number>();
     const rows = [];
-    for (const one of held) {
+    for (const one of suppressed) {
       const key = `${one.service.environment}\0${one.service.service}`;
       reported.set(key, one.untilMs);
-      if (this.#reportedHeld.get(key) === one.untilMs) continue;
-      const decision = heldDecision(one, nowMs);
+      if (this.#reportedSuppressed.get(key) === one.untilMs) continue;
+      const decision = decisionOf(one, nowMs);
       rows.push({ id: ledgerRowId(decision.anomalyId, 0), decision });
     }
-    this.#reportedHeld = reported;
+    this.#reportedSuppressed = reported;
     if (rows.length > 0) this.#context.state.alerts.ledger.add(rows);
   }
 }
 
 /** The decision that holds a finding; the anomaly is the one that it would have been. */
-function heldDecision({ tenant, service, untilMs, gates }: HeldService, nowMs: number): PageDecision {
+function decisionOf({ tenant, service, untilMs, gates }: SuppressedService, nowMs: number): PageDecision {
   const finding = staleFinding(tenant, service, nowMs);
   const { environment, serviceId, metricName, verdict } = finding;
   return suppressedDecision({
@@ -141,11 +141,11 @@ function heldDecision({ tenant, service, untilMs, gates }: HeldService, nowMs: n
     z: verdict.z,
     suppressedBy: HOLD_GATE,
     gates: [holds(HOLD_GATE, false), ...gates],
-    explanation: heldText(service, untilMs, gates, nowMs),
+    explanation: suppressedText(service, untilMs, gates, nowMs),
   });
 }
 
-function heldText({ service, lastSeenMs }: SilentService, untilMs: number, gates: HeldService["gates"], nowMs: number): string {
+function suppressedText({ service, lastSeenMs }: SilentService, untilMs: number, gates: SuppressedService["gates"], nowMs: number): string {
   const silent = gates.find(({ name }) => name === "silent_services")?.value ?? 0;
   return `${silenceText(service, nowMs - lastSeenMs)}; ${silent} services fell silent together, and until ${momentText(untilMs)} others may show whether the whole tenant is silent: held until then`;
 }

@@ -152,7 +152,7 @@ function spanOf({
 }
 
 /** What is said of held spans: of those that wait for no parent, no more than what a checkpoint keeps, and of a client's among them how long it took. */
-function heldText({ span, seconds, waits }: Held): string {
+function suppressionText({ span, seconds, waits }: Held): string {
   const { service, high, low, parentHigh, parentLow, minute, microseconds } = span;
   const flags = span.flags & ~JOIN_PEER;
   const isClient = (flags & JOIN_CLIENT) !== 0;
@@ -218,7 +218,7 @@ it("joins what a search joins, whatever is pushed out, expires or is put back", 
           plain.forgetSelfTimes();
           for (const { span, seconds: arrival, waits } of held) join.restore(span, arrival, waits);
         }
-        expect(heldBy(join).map(heldText)).toEqual(plain.held.map(heldText));
+        expect(heldBy(join).map(suppressionText)).toEqual(plain.held.map(suppressionText));
         expect(calls.toSorted()).toEqual(plainCalls.toSorted());
         expect(selfTimes.toSorted()).toEqual(plain.selfTimes.toSorted());
         expect([join.size, evictions + join.evictions]).toEqual([plain.held.length, plain.evictions]);

@@ -9,7 +9,7 @@ const SECOND = 1000;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const START = Date.UTC(2026, 0, 5, 6);
-const FRESH: KnownSilence = { isReported: () => false, onsetMs: undefined, heldSinceMs: undefined };
+const FRESH: KnownSilence = { isReported: () => false, onsetMs: undefined, suppressedSinceMs: undefined };
 
 /** A service that sends every so often, and when it has sent last. */
 interface Sender {
@@ -39,8 +39,8 @@ const senders = (prefix: string, count: number, everyMs: number, lastMs: number)
 const namesOf = (services: readonly SilentService[]) => services.map(({ service }) => (JSON.parse(service) as [string, string])[1]);
 
 function reported(all: readonly Sender[], nowMs: number, known = FRESH) {
-  const { ingestion, single, held } = tenantSilence(arrivalsOf(all, nowMs), known, nowMs);
-  return { ingestion: namesOf(ingestion), single: namesOf(single), held: namesOf(held) };
+  const { ingestion, single, suppressed } = tenantSilence(arrivalsOf(all, nowMs), known, nowMs);
+  return { ingestion: namesOf(ingestion), single: namesOf(single), suppressed: namesOf(suppressed) };
 }
 
 describe("a tenant that falls silent", () => {
@@ -48,7 +48,7 @@ describe("a tenant that falls silent", () => {
 
   it("is one alert from more than half on, whatever the intervals of its services", () => {
     const outage = [...senders("fast", 4, 10 * SECOND, START), ...senders("slow", 6, MINUTE, START - 30 * SECOND)];
-    expect(reported(outage, at)).toMatchObject({ single: [], held: [], ingestion: [...namesAt("fast", 4), ...namesAt("slow", 6)] });
+    expect(reported(outage, at)).toMatchObject({ single: [], suppressed: [], ingestion: [...namesAt("fast", 4), ...namesAt("slow", 6)] });
     const alive = senders("alive", 10, MINUTE, at - 20 * SECOND);
     expect(reported([...outage, ...alive], at)).toMatchObject({ ingestion: [], single: namesAt("fast", 4) });
     expect(reported([...outage, ...alive.slice(1)], at).ingestion).toHaveLength(10);
@@ -61,10 +61,14 @@ describe("a tenant that falls silent", () => {
   });
 
   it("of few services is that of all of them, two at the least", () => {
-    expect(reported(senders("s", 1, 10 * SECOND, START), at)).toEqual({ ingestion: [], single: ["s0"], held: [] });
-    expect(reported(senders("s", 2, 10 * SECOND, START), at)).toEqual({ ingestion: ["s0", "s1"], single: [], held: [] });
+    expect(reported(senders("s", 1, 10 * SECOND, START), at)).toEqual({ ingestion: [], single: ["s0"], suppressed: [] });
+    expect(reported(senders("s", 2, 10 * SECOND, START), at)).toEqual({ ingestion: ["s0", "s1"], single: [], suppressed: [] });
     const third = (lastMs: number) => ({ name: "third", everyMs: 10 * SECOND, lastMs });
-    expect(reported([...senders("s", 2, 10 * SECOND, START), third(at)], at)).toEqual({ ingestion: [], single: ["s0", "s1"], held: [] });
+    expect(reported([...senders("s", 2, 10 * SECOND, START), third(at)], at)).toEqual({
+      ingestion: [],
+      single: ["s0", "s1"],
+      suppressed: [],
+    });
     expect(reported([...senders("s", 2, 10 * SECOND, START), third(START)], at).ingestion).toHaveLength(3);
   });
 
@@ -72,8 +76,8 @@ describe("a tenant that falls silent", () => {
     for (const everyMs of [10 * SECOND, MINUTE, 5 * MINUTE, HOUR]) {
       const others = senders("other", 9, everyMs, at - Math.min(everyMs, 3 * MINUTE) + SECOND);
       const dead = { name: "dead", everyMs: 10 * SECOND, lastMs: START };
-      expect(reported([dead, ...others], at - SECOND - 1)).toEqual({ ingestion: [], single: [], held: [] });
-      expect(reported([dead, ...others], at)).toEqual({ ingestion: [], single: ["dead"], held: [] });
+      expect(reported([dead, ...others], at - SECOND - 1)).toEqual({ ingestion: [], single: [], suppressed: [] });
+      expect(reported([dead, ...others], at)).toEqual({ ingestion: [], single: ["dead"], suppressed: [] });
     }
   });
 
@@ -81,14 +85,22 @@ describe("a tenant that falls silent", () => {
     const fast = senders("fast", 3, 10 * SECOND, START);
     const rare = (lastMs: number) => senders("rare", 4, 2 * MINUTE, lastMs);
     const first = tenantSilence(arrivalsOf([...fast, ...rare(START - SECOND)], at), FRESH, at);
-    expect(namesOf(first.held)).toEqual(namesAt("fast", 3));
-    expect(first.heldUntilMs).toBe(START - SECOND + 4 * MINUTE);
+    expect(namesOf(first.suppressed)).toEqual(namesAt("fast", 3));
+    expect(first.suppressedUntilMs).toBe(START - SECOND + 4 * MINUTE);
     // They missed their samples too.
-    const late = first.heldUntilMs + SECOND;
-    const known = { ...FRESH, heldSinceMs: at };
-    expect(reported([...fast, ...rare(START - SECOND)], late, known)).toMatchObject({ ingestion: { length: 7 }, single: [], held: [] });
+    const late = first.suppressedUntilMs + SECOND;
+    const known = { ...FRESH, suppressedSinceMs: at };
+    expect(reported([...fast, ...rare(START - SECOND)], late, known)).toMatchObject({
+      ingestion: { length: 7 },
+      single: [],
+      suppressed: [],
+    });
     // They sent.
-    expect(reported([...fast, ...rare(START + 2 * MINUTE)], late, known)).toEqual({ ingestion: [], single: namesAt("fast", 3), held: [] });
+    expect(reported([...fast, ...rare(START + 2 * MINUTE)], late, known)).toEqual({
+      ingestion: [],
+      single: namesAt("fast", 3),
+      suppressed: [],
+    });
   });
 
   it("holds nothing for longer than five minutes, nor for those that could not tell by then", () => {
@@ -97,13 +109,17 @@ describe("a tenant that falls silent", () => {
     expect(reported([...senders("fast", 2, 10 * SECOND, START), ...hourly], at)).toEqual({
       ingestion: namesAt("fast", 2),
       single: [],
-      held: [],
+      suppressed: [],
     });
     const rare = senders("rare", 6, 3 * MINUTE, START);
     const alive = senders("alive", 3, 10 * SECOND, at);
     const all = [...senders("fast", 3, 10 * SECOND, START), ...rare, ...alive];
-    expect(reported(all, at).held).toEqual(namesAt("fast", 3));
-    expect(reported(all, at, { ...FRESH, heldSinceMs: at - 5 * MINUTE })).toEqual({ ingestion: [], single: namesAt("fast", 3), held: [] });
+    expect(reported(all, at).suppressed).toEqual(namesAt("fast", 3));
+    expect(reported(all, at, { ...FRESH, suppressedSinceMs: at - 5 * MINUTE })).toEqual({
+      ingestion: [],
+      single: namesAt("fast", 3),
+      suppressed: [],
+    });
   });
 
   it("covers a service that has not been heard since, however long, and tells one that was heard and fell silent again", () => {
@@ -112,7 +128,11 @@ describe("a tenant that falls silent", () => {
     const still = senders("still", 5, 10 * SECOND, START - 20 * SECOND);
     const again = { name: "again", everyMs: 10 * SECOND, lastMs: START + 20 * MINUTE };
     const alive = senders("alive", 20, 10 * SECOND, later);
-    expect(reported([...still, again, ...alive], later, known)).toEqual({ ingestion: namesAt("still", 5), single: ["again"], held: [] });
+    expect(reported([...still, again, ...alive], later, known)).toEqual({
+      ingestion: namesAt("still", 5),
+      single: ["again"],
+      suppressed: [],
+    });
   });
 });
 

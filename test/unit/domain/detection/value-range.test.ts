@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
-import { heldValue, shownValue } from "../../../../src/domain/detection/pair/value-range.ts";
+import { compressedValue, shownValue } from "../../../../src/domain/detection/pair/value-range.ts";
 import { generator } from "../../../support/generator.ts";
 
 const MINUTE_MS = 60_000;
@@ -12,9 +12,9 @@ describe("the range of values", () => {
   it("is within single precision, keeps the order of values, and is told as it was", () => {
     fc.assert(
       fc.property(finite(), finite(), (a, b) => {
-        expect(Number.isFinite(Math.fround(heldValue(a)))).toBe(true);
-        expect(Math.sign(a - b) * Math.sign(heldValue(a) - heldValue(b))).toBeGreaterThanOrEqual(0);
-        expect(Math.abs(shownValue(heldValue(a)) - a)).toBeLessThanOrEqual(1e-12 * Math.abs(a));
+        expect(Number.isFinite(Math.fround(compressedValue(a)))).toBe(true);
+        expect(Math.sign(a - b) * Math.sign(compressedValue(a) - compressedValue(b))).toBeGreaterThanOrEqual(0);
+        expect(Math.abs(shownValue(compressedValue(a)) - a)).toBeLessThanOrEqual(1e-12 * Math.abs(a));
       }),
     );
   });

@@ -44,13 +44,13 @@ describe("an alert (A2)", () => {
 
   it("that has closed into another is told as a part of it, unless people heard of it before", () => {
     const cascade = of(end(opened, "delivered"));
-    const held = notificationOf({ ...ALERT, pages: 0, heldBy: "group_wait", mergedInto: "b2" }, [], true);
-    expect(asPartOf(held, "b2", cascade)).toEqual({ ...cascade, reason: "as a part of alert b2" });
-    expect(asPartOf(held, "b2", of(end(opened, "failed")))).toMatchObject({
+    const suppressed = notificationOf({ ...ALERT, pages: 0, heldBy: "group_wait", mergedInto: "b2" }, [], true);
+    expect(asPartOf(suppressed, "b2", cascade)).toEqual({ ...cascade, reason: "as a part of alert b2" });
+    expect(asPartOf(suppressed, "b2", of(end(opened, "failed")))).toMatchObject({
       state: "not_told",
       reason: "as a part of alert b2: answered 404",
     });
-    expect(asPartOf(cascade, "b2", held)).toEqual(cascade);
+    expect(asPartOf(cascade, "b2", suppressed)).toEqual(cascade);
   });
 
   it("without a delivery says what it waits for, or why nobody was told", () => {

@@ -3,7 +3,7 @@
 import { ownMember, setMember } from "../../../../core/collections/own-member.ts";
 import {
   SERVICE_ASKS_AGAIN_CYCLES,
-  SERVICE_COLUMNS_HELD_MS,
+  SERVICE_COLUMNS_RETAINED_MS,
   SERVICE_NAMES_PER_VISIT,
   SERVICE_STATE_STORE_MS,
   SERVICE_STREAMS_INSPECTED_MAX,
@@ -232,10 +232,10 @@ export class ServicesPass implements WatchdogDetector {
 
   /** Metrics are chosen anew at most once an hour, and not while they are part of an alert. */
   #replan(service: MonitoredService): void {
-    const isHeld = this.#nowMs - service.plannedMs < SERVICE_COLUMNS_HELD_MS || service.detector()?.isFiring === true;
-    const keeps = isHeld && service.phase === "judged";
-    const held = service.pinned ?? (keeps ? service.plan.shape.names : undefined);
-    service.setPlan(this.#planner.plan(service.environment, held), this.#nowMs);
+    const isRetained = this.#nowMs - service.plannedMs < SERVICE_COLUMNS_RETAINED_MS || service.detector()?.isFiring === true;
+    const keeps = isRetained && service.phase === "judged";
+    const retained = service.pinned ?? (keeps ? service.plan.shape.names : undefined);
+    service.setPlan(this.#planner.plan(service.environment, retained), this.#nowMs);
   }
 
   #judgeAll(known: KnownService): void {
