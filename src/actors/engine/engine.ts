@@ -62,7 +62,7 @@ export class Engine {
   }
 
   /** What it works at, where that can be left out; for whoever sees it throw. */
-  get crashPlace(): CrashPosition | null {
+  get crashPosition(): CrashPosition | null {
     return this.#shard.work.place(this.#shard.items);
   }
 

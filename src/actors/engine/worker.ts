@@ -109,7 +109,7 @@ function host(
     coordinator.close();
   };
   const noteEnd = (error: unknown) => {
-    const place = engine.crashPlace;
+    const place = engine.crashPosition;
     const reason = messageOf(error);
     if (place !== null) writeCrashNote(data.dataDir, { epoch: options.epoch, actor: `engine-${options.engine}`, reason, place });
   };

@@ -158,7 +158,7 @@ export class BodyPort {
     if (this.#largeBusy) return this.#keepLarge(body, receiver);
     this.#largeBusy = true;
     this.#memory.bytes.set(body.bytes, LARGE_BODY);
-    if (body.rest === undefined || body.rest.length === 0) this.#placeLarge(body, body.bytes.byteLength, receiver);
+    if (body.rest === undefined || body.rest.length === 0) this.#submitLargeBody(body, body.bytes.byteLength, receiver);
     else afterTurn(COPY, () => this.#copyRest(body, body.rest as readonly Uint8Array[], 0, body.bytes.byteLength, receiver));
     return true;
   }
@@ -186,11 +186,11 @@ export class BodyPort {
       afterTurn(COPY, () => this.#copyRest(body, rest, next, at, receiver));
       return;
     }
-    this.#placeLarge(body, at, receiver);
+    this.#submitLargeBody(body, at, receiver);
     this.publish();
   }
 
-  #placeLarge(body: OutgoingBody, bytes: number, receiver: AnswerReceiver): void {
+  #submitLargeBody(body: OutgoingBody, bytes: number, receiver: AnswerReceiver): void {
     this.#largeReceiver = receiver;
     this.#place(LARGE_BODY, bytes, body, encodeKey(body.idempotencyKey), LARGE_RECEIVER, 0);
   }

@@ -5,7 +5,7 @@ import { every, run, task } from "../../core/faults/guard.ts";
 /** Something that can run out of time. The sweep keeps its notes on it: every body comes and goes, which a map takes a tenth of a microsecond for, and shrinks. */
 export interface Expiring {
   /** Place in the list, -1 while it is not there. */
-  sweepPlace: number;
+  sweepIndex: number;
   sweepTicks: number;
   /** Called once, after it was taken off the list. */
   expire(): void;
@@ -32,7 +32,7 @@ export class DeadlineSweep {
   /** Sets the time limit of an entry, replacing the one it had. */
   add(entry: Expiring, timeoutMs: number): void {
     entry.sweepTicks = Math.ceil(timeoutMs / this.#tickMs) + 1;
-    if (entry.sweepPlace < 0) entry.sweepPlace = this.#waiting.push(entry) - 1;
+    if (entry.sweepIndex < 0) entry.sweepIndex = this.#waiting.push(entry) - 1;
     this.#idleTicks = 0;
     if (this.#timer !== undefined) return;
     this.#timer = every(this.#tickMs, SWEEP, () => this.#tick());
@@ -41,13 +41,13 @@ export class DeadlineSweep {
 
   /** Takes an entry off the list; unknown entries do no harm. */
   remove(entry: Expiring): void {
-    const index = entry.sweepPlace;
+    const index = entry.sweepIndex;
     if (index < 0) return;
-    entry.sweepPlace = -1;
+    entry.sweepIndex = -1;
     const last = this.#waiting.pop() as Expiring;
     if (last === entry) return;
     this.#waiting[index] = last;
-    last.sweepPlace = index;
+    last.sweepIndex = index;
   }
 
   #tick(): void {
@@ -55,7 +55,7 @@ export class DeadlineSweep {
     for (const entry of this.#waiting) if (--entry.sweepTicks <= 0) due.push(entry);
     // One that expires may take others off the list.
     for (const entry of due) {
-      if (entry.sweepPlace < 0) continue;
+      if (entry.sweepIndex < 0) continue;
       this.remove(entry);
       run(SWEEP, () => entry.expire());
     }

@@ -134,12 +134,12 @@ async function writeRows(
 ): Promise<void> {
   let text = head;
   let before = -1;
-  for (const [index, { timestamp, place: position }] of rows.entries()) {
-    const lateMs = betweenMs.get(position);
-    text += row(timestamp, position, position === before || lateMs !== undefined ? 0 : (pages[position] ?? 0));
-    if (lateMs !== undefined && rows[index + 1]?.place !== position)
-      text += row(timeLike(timestamp, times[position] as number, lateMs), position, 1);
-    before = position;
+  for (const [index, { timestamp, timeIndex }] of rows.entries()) {
+    const lateMs = betweenMs.get(timeIndex);
+    text += row(timestamp, timeIndex, timeIndex === before || lateMs !== undefined ? 0 : (pages[timeIndex] ?? 0));
+    if (lateMs !== undefined && rows[index + 1]?.timeIndex !== timeIndex)
+      text += row(timeLike(timestamp, times[timeIndex] as number, lateMs), timeIndex, 1);
+    before = timeIndex;
     if (text.length <= CHUNK_CHARACTERS) continue;
     await write(output, text);
     text = "";
@@ -228,7 +228,7 @@ class ReplayTable {
   #samples = 0;
   /** Distinct times of the rows that are judged, and of each row of output its text and the place of its time. */
   readonly times: number[] = [];
-  readonly rows: Array<{ readonly timestamp: string; readonly place: number }> = [];
+  readonly rows: Array<{ readonly timestamp: string; readonly timeIndex: number }> = [];
 
   /** Takes a row; of the history before the replay it is `isHistory`. Throws ReplayError where there are too many. */
   take(path: string, { isLate, timestamp, timeMs, values }: CsvRow, isHistory: boolean): void {
@@ -238,7 +238,7 @@ class ReplayTable {
       if (this.#samples > BACKTEST_FILE_SAMPLES_MAX)
         throw new ReplayError(`${path} has more than ${BACKTEST_FILE_SAMPLES_MAX} values; give a shorter one`);
     }
-    if (!isHistory) this.rows.push({ timestamp, place: this.times.length - 1 });
+    if (!isHistory) this.rows.push({ timestamp, timeIndex: this.times.length - 1 });
   }
 
   series(metrics: readonly string[]): BacktestSeries[] {

@@ -35,7 +35,7 @@ export interface BodyDescriptor {
 
 /** Writes the descriptor at a position, which counts on: the ring has the last DESCRIPTOR_COUNT. */
 export function writeDescriptor(view: DataView, position: number, descriptor: BodyDescriptor): void {
-  const at = placeOf(position);
+  const at = descriptorIndex(position);
   view.setUint32(at + POINTER, descriptor.pointer, true);
   view.setUint32(at + BODY_BYTES, descriptor.bytes, true);
   view.setUint32(at + KIND, descriptor.kind, true);
@@ -50,7 +50,7 @@ export function writeDescriptor(view: DataView, position: number, descriptor: Bo
 
 /** The descriptor at a position. */
 export function readDescriptor(view: DataView, position: number): BodyDescriptor {
-  const at = placeOf(position);
+  const at = descriptorIndex(position);
   return {
     pointer: view.getUint32(at + POINTER, true),
     bytes: view.getUint32(at + BODY_BYTES, true),
@@ -65,6 +65,6 @@ export function readDescriptor(view: DataView, position: number): BodyDescriptor
   };
 }
 
-function placeOf(position: number): number {
+function descriptorIndex(position: number): number {
   return DESCRIPTORS + (position % DESCRIPTOR_COUNT) * DESCRIPTOR_BYTES;
 }

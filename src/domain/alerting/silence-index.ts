@@ -48,7 +48,7 @@ export class SilenceIndex<S extends Silence = Silence> {
     const holds = compileMatchers(silence.matchers, this.#patterns);
     const entry = { silence, number: this.#next++, key, isInForce: forceOf(silence), holds };
     this.#entries.set(silence.id, entry);
-    if (silence.matchers.length > 0) this.#place(key).add(entry);
+    if (silence.matchers.length > 0) this.#bucket(key).add(entry);
   }
 
   /** Whether it was there. */
@@ -61,17 +61,17 @@ export class SilenceIndex<S extends Silence = Silence> {
   withhold(id: string): void {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
-    const place = this.#place(entry.key);
-    place.delete(entry);
-    if (entry.key !== null && place.size === 0) this.#removePlace(entry.key);
+    const bucket = this.#bucket(entry.key);
+    bucket.delete(entry);
+    if (entry.key !== null && bucket.size === 0) this.#removeBucket(entry.key);
   }
 
   /** The first silence, in the order in which they were put, that holds for an alert now. */
   find(labels: Labels, nowMs: number): S | undefined {
     let first = this.#firstOf(this.#others, undefined, labels, nowMs);
     for (const [name, value] of Object.entries(labels)) {
-      const place = this.#wanted.get(name)?.get(value);
-      if (place !== undefined) first = this.#firstOf(place, first, labels, nowMs);
+      const bucket = this.#wanted.get(name)?.get(value);
+      if (bucket !== undefined) first = this.#firstOf(bucket, first, labels, nowMs);
     }
     return first?.silence;
   }
@@ -93,24 +93,24 @@ export class SilenceIndex<S extends Silence = Silence> {
     return wanted.reduce<LabelMatcher | null>((best, each) => (best === null || others(each) < others(best) ? each : best), null);
   }
 
-  #removePlace({ name, value }: LabelMatcher): void {
+  #removeBucket({ name, value }: LabelMatcher): void {
     const values = this.#wanted.get(name);
     values?.delete(value);
     if (values?.size === 0) this.#wanted.delete(name);
   }
 
-  #place(key: LabelMatcher | null): Set<Entry<S>> {
+  #bucket(key: LabelMatcher | null): Set<Entry<S>> {
     if (key === null) return this.#others;
     let values = this.#wanted.get(key.name);
     if (values === undefined) {
       values = new Map();
       this.#wanted.set(key.name, values);
     }
-    let place = values.get(key.value);
-    if (place === undefined) {
-      place = new Set();
-      values.set(key.value, place);
+    let bucket = values.get(key.value);
+    if (bucket === undefined) {
+      bucket = new Set();
+      values.set(key.value, bucket);
     }
-    return place;
+    return bucket;
   }
 }

@@ -71,7 +71,7 @@ function pagesByService(decisions: readonly PageDecision[]): PagesByService {
   const pages = new Map<string, PageDecision[]>();
   for (const decision of decisions) {
     if (decision.outcome !== "paged") continue;
-    const key = placeOf(decision);
+    const key = scopeKey(decision);
     const known = pages.get(key);
     if (known === undefined) pages.set(key, [decision]);
     else known.push(decision);
@@ -82,7 +82,7 @@ function pagesByService(decisions: readonly PageDecision[]): PagesByService {
 /** Pages of the label's service and environment, in its time: any page reports an incident, and one of the metric that was no incident is a false one. */
 function pagesOf(pages: PagesByService, label: IncidentLabel, intervalMs: number): readonly PageDecision[] {
   const { startedMs, endedMs, metricName, isIncident } = label;
-  return (pages.get(placeOf(label)) ?? []).filter(
+  return (pages.get(scopeKey(label)) ?? []).filter(
     (page) =>
       page.atMs >= startedMs - CYCLES_BEFORE * intervalMs &&
       page.atMs <= endedMs + CYCLES_BEHIND * intervalMs &&
@@ -90,6 +90,6 @@ function pagesOf(pages: PagesByService, label: IncidentLabel, intervalMs: number
   );
 }
 
-function placeOf({ serviceId, environment }: Pick<IncidentLabel, "serviceId" | "environment">): string {
+function scopeKey({ serviceId, environment }: Pick<IncidentLabel, "serviceId" | "environment">): string {
   return JSON.stringify([serviceId, environment]);
 }

@@ -65,9 +65,9 @@ function isPage({ outcome }: PageDecision): boolean {
 /** Pairs each page with the first of the other run, not yet paired, of the same service and family and about the same time. */
 function matchPages(before: readonly PageDecision[], after: readonly PageDecision[]): Map<PageDecision, PageDecision> {
   const matched = new Map<PageDecision, PageDecision>();
-  const byPlace = groupBy(after, placeOf);
+  const byScope = groupBy(after, scopeKey);
   for (const page of before) {
-    const others = byPlace.get(placeOf(page)) ?? [];
+    const others = byScope.get(scopeKey(page)) ?? [];
     const other = others.find((each) => !matched.has(each) && Math.abs(each.atMs - page.atMs) <= MATCH_MS);
     if (other === undefined) continue;
     matched.set(page, other);
@@ -83,7 +83,7 @@ function matchPages(before: readonly PageDecision[], after: readonly PageDecisio
 function reasonIn(decisions: readonly PageDecision[], page: PageDecision): string {
   const near = decisions.filter(
     (each) =>
-      placeOf(each) === placeOf(page) &&
+      scopeKey(each) === scopeKey(page) &&
       each.outcome !== "resolved" &&
       Math.abs(each.atMs - page.atMs) <= MATCH_MS &&
       (each.suppressedBy !== CONFIRMATION_GATE || each.detector === page.detector),
@@ -106,6 +106,6 @@ function dayOf(days: Map<string, ServiceDay>, { serviceId, environment, atMs }: 
   return known;
 }
 
-function placeOf({ serviceId, environment, family }: PageDecision): string {
+function scopeKey({ serviceId, environment, family }: PageDecision): string {
   return JSON.stringify([serviceId, environment, family]);
 }

@@ -47,7 +47,7 @@ export interface WaitingPosition {
   readonly state: Uint32Array;
 }
 
-const ownPlace = (): WaitingPosition => ({ room: new Uint32Array(FIRST_BUFFER_BYTES / 4), state: new Uint32Array(WC_STATE_BYTES / 4) });
+const ownPosition = (): WaitingPosition => ({ room: new Uint32Array(FIRST_BUFFER_BYTES / 4), state: new Uint32Array(WC_STATE_BYTES / 4) });
 
 /** The chunks of one partition that are not yet in a stored block. */
 export class ChunkBlockBuilder {
@@ -57,7 +57,7 @@ export class ChunkBlockBuilder {
   #view: DataView;
 
   /** Records stand in the place for as long as they fit there; what it held is forgotten. */
-  constructor({ room, state }: WaitingPosition = ownPlace()) {
+  constructor({ room, state }: WaitingPosition = ownPosition()) {
     this.#room = room;
     this.#state = state;
     this.#slots = room;
@@ -170,10 +170,10 @@ export class ChunkBlockBuilder {
   }
 
   /** Returns a builder with the chunks that `serialise` wrote, at `place` where they fit there; undefined when the bytes are no such state. */
-  static restore(state: Uint8Array, place?: WaitingPosition): ChunkBlockBuilder | undefined {
+  static restore(state: Uint8Array, position?: WaitingPosition): ChunkBlockBuilder | undefined {
     const recordBytes = state.length - STATE_HEADER_BYTES;
     if (recordBytes < 0 || recordBytes > PENDING_BYTES_MAX || recordBytes % 4 !== 0 || state[0] !== VERSION) return undefined;
-    const builder = new ChunkBlockBuilder(place);
+    const builder = new ChunkBlockBuilder(position);
     const isWhole = builder.#adopt(state.subarray(STATE_HEADER_BYTES));
     const count = new DataView(state.buffer, state.byteOffset).getUint32(4, true);
     return isWhole && builder.count === count ? builder : undefined;

@@ -46,9 +46,9 @@ export class SettingsTable {
   }
 
   /** Sets all of a place anew; nothing is set there any more where `overrides` is undefined or empty. */
-  put(place: SettingsScope, overrides: WatchdogOverrides | undefined): void {
-    const { tenant, serviceId, metricName } = place;
-    const before = this.at(place) === undefined ? 0 : 1;
+  put(scope: SettingsScope, overrides: WatchdogOverrides | undefined): void {
+    const { tenant, serviceId, metricName } = scope;
+    const before = this.at(scope) === undefined ? 0 : 1;
     const after = overrides === undefined || Object.keys(overrides).length === 0 ? 0 : 1;
     if (before + after === 0) return;
     const services: TenantOverrides = this.#tenants.get(tenant) ?? new Map();
@@ -78,8 +78,8 @@ export class SettingsTable {
   /** Where each setting in force for a place comes from. */
   sourcesOf({ tenant, serviceId, metricName }: SettingsScope): Record<keyof WatchdogSettings, SettingSource> {
     const sources = Object.fromEntries(Object.keys(this.initial).map((name) => [name, "environment"])) as Record<string, SettingSource>;
-    const mark = (source: SettingSource, place: SettingsScope) => {
-      for (const name of Object.keys(this.at(place) ?? {})) setMember(sources, name, source);
+    const mark = (source: SettingSource, scope: SettingsScope) => {
+      for (const name of Object.keys(this.at(scope) ?? {})) setMember(sources, name, source);
     };
     mark("tenant", { tenant, serviceId: null, metricName: null });
     if (serviceId !== null) mark("service", { tenant, serviceId, metricName: null });

@@ -46,7 +46,7 @@ export function readOtlpHistory(document: object, collector: HistoryCollector): 
     else if (++points > collector.samplesMax) throw collector.tooMany();
     else {
       const scope = scopeOf(item.head);
-      placeOf(distributions, item.point, scope).push({ point: item.point, scope, at: () => `point ${number} (${item.point.metricName})` });
+      groupOf(distributions, item.point, scope).push({ point: item.point, scope, at: () => `point ${number} (${item.point.metricName})` });
     }
   }
   for (const placed of distributions.values()) addDistributions(placed, collector);
@@ -72,7 +72,7 @@ function scopeOf({ scope, metricName }: MetricHead): MetricScope {
   return { name: scope, metricName };
 }
 
-function placeOf(distributions: Map<string, PlacedPoint[]>, point: DistributionPoint, scope: MetricScope): PlacedPoint[] {
+function groupOf(distributions: Map<string, PlacedPoint[]>, point: DistributionPoint, scope: MetricScope): PlacedPoint[] {
   const { serviceId, metricName, kind, temporality, attributes } = point;
   const key = JSON.stringify([serviceId, metricName, kind, temporality, scope.name]) + canonicalAttributes(attributes);
   const known = distributions.get(key);

@@ -51,7 +51,7 @@ export class MagnitudeHistory {
       this.#setDay(slot, day);
       this.#slots.fill(0, slot * BINS, (slot + 1) * BINS);
     }
-    const at = slot * BINS + Math.floor(placeOf(magnitude));
+    const at = slot * BINS + Math.floor(bucketOf(magnitude));
     this.#slots[at] = Math.min(COUNT_MAX, (this.#slots[at] as number) + 1);
   }
 
@@ -82,7 +82,7 @@ export class MagnitudeHistory {
 
   /** Probability that a window of the last seven days is at least as large, in (0, 1]; 1 without any. */
   tail(magnitude: number, nowMs: number): number {
-    const index = placeOf(magnitude);
+    const index = bucketOf(magnitude);
     const bin = Math.floor(index);
     const above = this.#countWithin(bin + 1, BINS, nowMs);
     const within = this.#countWithin(bin, bin + 1, nowMs);
@@ -155,7 +155,7 @@ export class MagnitudeHistory {
 }
 
 /** The bin of a magnitude, and how far into it. */
-function placeOf(magnitude: number): number {
+function bucketOf(magnitude: number): number {
   if (!(magnitude > LEAST)) return 0;
   if (magnitude >= MOST) return BINS - 1;
   return Math.min(BINS - 1 - 1e-9, 1 + (Math.log(magnitude / LEAST) / LOG_SPAN) * INNER_BINS);

@@ -22,7 +22,7 @@ export class KnownSaturation {
     this.#open = new Set(open);
     this.#confirming = new Map();
     for (const [service, environment, metricName] of corroborations) {
-      const key = placeOf(service, environment);
+      const key = scopeKey(service, environment);
       const metrics = this.#confirming.get(key) ?? new Set();
       this.#confirming.set(key, metrics.add(baseNameOf(metricName)));
     }
@@ -40,7 +40,7 @@ export class KnownSaturation {
 
   /** Whether another detector has an open anomaly of the service: on any metric but the series' own. */
   isCorroborated(service: string, environment: string, metricName: string): boolean {
-    const metrics = this.#confirming.get(placeOf(service, environment));
+    const metrics = this.#confirming.get(scopeKey(service, environment));
     return metrics !== undefined && metrics.size > (metrics.has(metricName) ? 1 : 0);
   }
 
@@ -59,6 +59,6 @@ export class KnownSaturation {
   }
 }
 
-function placeOf(service: string, environment: string): string {
+function scopeKey(service: string, environment: string): string {
   return `${environment}\0${service}`;
 }

@@ -2,7 +2,7 @@
 // asked for since the one before is given back.
 import type { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { HISTORY_RING_VALUES } from "./saturation-history.ts";
-import { clearPlace, SATURATION_HEAD_VALUES, type SaturationPosition } from "./saturation-series.ts";
+import { clearPosition, SATURATION_HEAD_VALUES, type SaturationPosition } from "./saturation-series.ts";
 
 /** 256 places are 0.4 MiB. */
 const PAGE_PLACES = 256;
@@ -52,7 +52,7 @@ export class SaturationArena {
 
   /** Forgets what a place holds; it then waits for what is stored. */
   clear(index: number): void {
-    clearPlace(this.open(index));
+    clearPosition(this.open(index));
     const { heads, at } = this.#head(index);
     heads.fill(0, at + FED_AT, at + HEAD_VALUES);
   }

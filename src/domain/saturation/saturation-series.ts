@@ -40,7 +40,7 @@ export interface SaturationPosition {
 }
 
 /** Makes a place one of a series that has seen nothing. */
-export function clearPlace({ head, rings }: SaturationPosition): void {
+export function clearPosition({ head, rings }: SaturationPosition): void {
   rings.fill(Number.NaN);
   head.fill(0);
   head.set([-1, 0, 0, Number.NEGATIVE_INFINITY, Number.NaN, -1, 0, 0]);
@@ -179,10 +179,10 @@ export class SaturationSeries {
   }
 
   /** Copies a series that has its own rings to a place. */
-  detachInto(place: SaturationPosition): void {
-    place.head.set(this.breachNumbers, BREACHES_AT);
-    place.rings.set(this.history.serialise().subarray(HISTORY_HEAD_VALUES));
-    this.detach(place);
+  detachInto(position: SaturationPosition): void {
+    position.head.set(this.breachNumbers, BREACHES_AT);
+    position.rings.set(this.history.serialise().subarray(HISTORY_HEAD_VALUES));
+    this.detach(position);
   }
 
   serialise(): Float64Array {

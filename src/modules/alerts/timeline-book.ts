@@ -73,15 +73,15 @@ export class TimelineBook {
 }
 
 function keyOf(tenant: string, alertId: string, line: TimelineLine): Uint8Array {
-  return tenantIdKey(tenant, alertId, (key) => withPlace(key, line));
+  return tenantIdKey(tenant, alertId, (key) => withPosition(key, line));
 }
 
 /** The place of a line as a text. */
 export function keyOfLine(line: TimelineLine): string {
-  return Buffer.from(withPlace(new KeyBuilder(), line).finish()).toString("hex");
+  return Buffer.from(withPosition(new KeyBuilder(), line).finish()).toString("hex");
 }
 
-function withPlace(key: KeyBuilder, line: TimelineLine): KeyBuilder {
+function withPosition(key: KeyBuilder, line: TimelineLine): KeyBuilder {
   const { atMs, kind, by } = line;
   return key
     .time(atMs)

@@ -20,7 +20,7 @@ import {
 import { RCA_PAIRS_MAX } from "../../core/config/limits.ts";
 import type { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { background, task } from "../../core/faults/guard.ts";
-import { placeText } from "../../domain/alerting/paging/service-scope.ts";
+import { scopeText } from "../../domain/alerting/paging/service-scope.ts";
 import type { Anomaly } from "../../domain/anomaly/anomaly.ts";
 import { type Analysis, analyse } from "../../domain/rca/analysis.ts";
 import { withEarlier } from "../../domain/rca/earlier-evidence.ts";
@@ -300,7 +300,7 @@ function missedAnomalies({ anomalies, alerts, analyses }: AnomalyBooks & AlertBo
     for (const { id } of recent.reverse()) {
       const anomaly = anomalies.find(tenant, id);
       if (anomaly?.paging?.rcaTriggered !== true) continue;
-      alerts.memory.rcaIsDue(placeText(anomaly), anomaly.metricName, anomaly.detectedAtMs);
+      alerts.memory.rcaIsDue(scopeText(anomaly), anomaly.metricName, anomaly.detectedAtMs);
       if (nowMs - anomaly.detectedAtMs <= MISSED_MS && !analyses.reports.has(tenant, id)) missed.push(anomaly);
     }
   }

@@ -47,7 +47,7 @@ export interface EvidenceWanted extends EvidencePosition {
 export interface EvidenceDependencies {
   readonly state: StateWith<AnomalyBooks, Pick<SaturationBooks, "fires">>;
   readonly engines: EngineClient;
-  readonly changes: (place: EvidencePosition) => readonly ChangeEvidence[];
+  readonly changes: (position: EvidencePosition) => readonly ChangeEvidence[];
   readonly time: ThreadTime;
   /** Questions that wait for their turn or have it. */
   readonly shares: ShareLedger;
@@ -121,16 +121,16 @@ export class EvidenceGathering {
   }
 
   /** Calls of the last hour, and those that series name by their attributes. Rejects with EngineUnavailableError. */
-  async graph(place: EvidencePosition, nowMs: number): Promise<CallGraph> {
-    const calls = await this.calls(place, nowMs);
-    const query = { ...place, onsetMs: nowMs - GRAPH_MINUTES * MINUTE_MS, untilMs: nowMs, services: null, wants: "callees" as const };
+  async graph(position: EvidencePosition, nowMs: number): Promise<CallGraph> {
+    const calls = await this.calls(position, nowMs);
+    const query = { ...position, onsetMs: nowMs - GRAPH_MINUTES * MINUTE_MS, untilMs: nowMs, services: null, wants: "callees" as const };
     const named: Array<readonly [string, string]> = [];
     const services = new Set<string>();
     const take = ({ callees, services: passed }: EvidenceAnswer) => {
       for (const edge of callees) if (named.length < EVIDENCE_EDGES_PER_INCIDENT_MAX) named.push(edge);
       for (const serviceId of passed) services.add(serviceId);
     };
-    await this.#gate.runAnyway(place.tenant, () => this.#ask(query, take));
+    await this.#gate.runAnyway(position.tenant, () => this.#ask(query, take));
     const called = calls.map(({ callee }) => callee);
     return { calls, named: namedEdges(named, services, called) };
   }

@@ -35,9 +35,9 @@ export class RuleEpisodes {
     if (this.#isLoaded) return;
     const book = this.#dependencies.state.anomalies;
     // What was ended by hand while it goes on is found again and again until it is over.
-    for (const place of [...book.openAnomalies(), ...book.quiet.all()]) {
-      if (place.detector !== this.#detector) continue;
-      const anomaly = book.read(place);
+    for (const scope of [...book.openAnomalies(), ...book.quiet.all()]) {
+      if (scope.detector !== this.#detector) continue;
+      const anomaly = book.read(scope);
       if (anomaly === undefined) continue;
       this.#episodes.restore({
         tenant: anomaly.tenant,
@@ -62,16 +62,16 @@ export class RuleEpisodes {
   }
 
   /** When the open episode of a place began. */
-  startOf(place: RuleScope): number | undefined {
-    return this.#episodes.startOf(place);
+  startOf(scope: RuleScope): number | undefined {
+    return this.#episodes.startOf(scope);
   }
 
-  isOpen(place: RuleScope): boolean {
-    return this.#episodes.isOpen(place);
+  isOpen(scope: RuleScope): boolean {
+    return this.#episodes.isOpen(scope);
   }
 
   /** Declares what one cycle changes at this time. `fate` says what becomes of an episode that was not found again. */
-  async settle(findings: readonly RuleFinding[], nowMs: number, fate?: (place: ReportedScope) => EpisodeFate): Promise<void> {
+  async settle(findings: readonly RuleFinding[], nowMs: number, fate?: (scope: ReportedScope) => EpisodeFate): Promise<void> {
     const changes = this.#episodes.settle(findings, nowMs, fate);
     await this.#dependencies.declare(changes.frames);
     changes.apply();

@@ -93,12 +93,12 @@ export class DeliveryQueue {
   }
 
   /** What waited is in the notifier's hands now, in a place of its tenant's share. */
-  hand(key: string, place: QueuePosition, serial: number): void {
-    const { kind, receiver } = place;
+  hand(key: string, position: QueuePosition, serial: number): void {
+    const { kind, receiver } = position;
     const tenant = tenantOfKey(key);
     kind.places.add(tenant);
-    this.add(key, place);
-    this.#handed.set(key, { ...place, serial, tenant, isRecalled: false });
+    this.add(key, position);
+    this.#handed.set(key, { ...position, serial, tenant, isRecalled: false });
     const rows = this.#receivers.get(receiver) as ReceiverRows;
     rows.urgent.delete(key);
     rows.other.delete(key);
@@ -107,9 +107,9 @@ export class DeliveryQueue {
 
   /** The notifier does not have it any more. */
   release(key: string): void {
-    const place = this.#handed.get(key);
-    if (place === undefined) return;
-    const { kind, receiver, tenant } = place;
+    const position = this.#handed.get(key);
+    if (position === undefined) return;
+    const { kind, receiver, tenant } = position;
     this.#handed.delete(key);
     kind.places.give(tenant);
     this.#sized(kind, -1);
@@ -121,15 +121,15 @@ export class DeliveryQueue {
   /** What the notifier has waits again. */
   giveBack(keys: Iterable<string>): void {
     for (const key of keys) {
-      const place = this.#handed.get(key);
+      const position = this.#handed.get(key);
       this.release(key);
-      if (place !== undefined) this.add(key, place);
+      if (position !== undefined) this.add(key, position);
     }
   }
 
   /** Keys of what the notifier has, of one receiver or of all. */
   allHanded(receiver?: string): string[] {
-    return [...this.#handed].flatMap(([key, place]) => (receiver === undefined || place.receiver === receiver ? [key] : []));
+    return [...this.#handed].flatMap(([key, position]) => (receiver === undefined || position.receiver === receiver ? [key] : []));
   }
 
   #sized(kind: DeliveryKind, change: number): void {

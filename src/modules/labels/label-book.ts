@@ -49,10 +49,10 @@ export function readLabel(key: Uint8Array, value: Uint8Array): ServiceLabel {
 }
 
 /** A change of one row. */
-export function labelOperation(place: LabelScope, label: ServiceLabel | undefined): StoreOperation {
-  if (label === undefined) return { table: "service_labels", key: labelKey(place), value: undefined };
+export function labelOperation(scope: LabelScope, label: ServiceLabel | undefined): StoreOperation {
+  if (label === undefined) return { table: "service_labels", key: labelKey(scope), value: undefined };
   const { tenant: _tenant, serviceId: _service, key: _key, source: _source, ...stored } = label;
-  return { table: "service_labels", key: labelKey(place), value: LABEL.encode(stored) };
+  return { table: "service_labels", key: labelKey(scope), value: LABEL.encode(stored) };
 }
 
 /** UTF-8 bytes of a label's texts, as they are counted. */
@@ -124,8 +124,8 @@ export class LabelBook {
   }
 
   /** Takes over a row that is stored, or gone where `label` is undefined. */
-  put(place: LabelScope, label: ServiceLabel | undefined): void {
-    const { tenant, serviceId, key, source } = place;
+  put(scope: LabelScope, label: ServiceLabel | undefined): void {
+    const { tenant, serviceId, key, source } = scope;
     const services = this.#tenants.get(tenant) ?? new Map<string, ServiceLabel[]>();
     const before = services.get(serviceId) ?? [];
     const old = before.find((each) => isAt(each, key, source));

@@ -14,13 +14,13 @@ export type LabelOutcome = "set" | "unchanged" | "held" | { readonly full: strin
 
 /** A label that is set, or removed where it is undefined. */
 export interface LabelChange {
-  readonly place: LabelScope;
+  readonly scope: LabelScope;
   readonly label: ServiceLabel | undefined;
 }
 
 /** Stores a change. */
-export function operationOf({ place, label }: LabelChange): StoreOperation {
-  return labelOperation(place, label);
+export function operationOf({ scope, label }: LabelChange): StoreOperation {
+  return labelOperation(scope, label);
 }
 
 /** One draft. */
@@ -51,9 +51,9 @@ export class LabelDraft {
     return "set";
   }
 
-  remove(place: LabelScope): void {
-    const before = this.find(place);
-    if (before !== undefined) this.#put(place, undefined, before);
+  remove(scope: LabelScope): void {
+    const before = this.find(scope);
+    if (before !== undefined) this.#put(scope, undefined, before);
   }
 
   /** Takes what telemetry says of a service. Sources that contradict each other change a label LABEL_CHANGES_PER_HOUR_MAX times an hour at most. */
@@ -62,19 +62,19 @@ export class LabelDraft {
     for (const key of ROUTING_KEYS) {
       const value = labels[key];
       if (value === undefined) continue;
-      const place = { tenant, serviceId, key, source: "telemetry" } as const;
-      const before = this.find(place);
+      const scope = { tenant, serviceId, key, source: "telemetry" } as const;
+      const before = this.find(scope);
       const isFresh = before === undefined || nowMs - (before.heldSinceMs ?? 0) >= HOUR_MS;
       const changes = before === undefined ? 0 : isFresh ? 1 : (before.changes ?? 0) + 1;
       if (before?.value === value) continue;
       if (changes > LABEL_CHANGES_PER_HOUR_MAX) this.refused++;
-      else this.set({ ...place, value, updatedMs: nowMs, changes, heldSinceMs: isFresh ? nowMs : (before?.heldSinceMs ?? nowMs) });
+      else this.set({ ...scope, value, updatedMs: nowMs, changes, heldSinceMs: isFresh ? nowMs : (before?.heldSinceMs ?? nowMs) });
     }
   }
 
-  find(place: LabelScope): ServiceLabel | undefined {
-    const changed = this.#changed.get(textOf(place));
-    return changed === undefined ? this.#book.find(place) : changed.label;
+  find(scope: LabelScope): ServiceLabel | undefined {
+    const changed = this.#changed.get(textOf(scope));
+    return changed === undefined ? this.#book.find(scope) : changed.label;
   }
 
   /** What has changed, to be stored by `operationOf` and taken over by `take`, one after another. */
@@ -90,18 +90,18 @@ export class LabelDraft {
     for (const change of this.#changed.values()) this.take(change);
   }
 
-  take({ place, label }: LabelChange): void {
-    this.#book.put(place, label);
+  take({ scope, label }: LabelChange): void {
+    this.#book.put(scope, label);
   }
 
-  #put(place: LabelScope, label: ServiceLabel | undefined, before: ServiceLabel | undefined): void {
+  #put(scope: LabelScope, label: ServiceLabel | undefined, before: ServiceLabel | undefined): void {
     const rows = (label === undefined ? 0 : 1) - (before === undefined ? 0 : 1);
-    this.#changed.set(textOf(place), { place, label });
-    this.#shares.rows.add(place.tenant, rows);
-    this.#count(place.tenant, rows);
-    this.#count(serviceText(place), rows);
+    this.#changed.set(textOf(scope), { scope, label });
+    this.#shares.rows.add(scope.tenant, rows);
+    this.#count(scope.tenant, rows);
+    this.#count(serviceText(scope), rows);
     const bytes = (label === undefined ? 0 : labelBytes(label)) - (before === undefined ? 0 : labelBytes(before));
-    this.#shares.bytes.add(place.tenant, bytes);
+    this.#shares.bytes.add(scope.tenant, bytes);
   }
 
   #count(what: string, rows: number): void {

@@ -63,10 +63,10 @@ function setInto(
   { service_id: serviceId, key, value }: BodyOf<"setLabel">,
 ): Outcome<unknown> {
   const { labels } = context.state.configured;
-  const place: LabelScope = { tenant: request.principal.tenant, serviceId, key, source: "manual" };
-  const before = labels.of(place.tenant, serviceId).filter((label) => label.key === key);
-  const isNew = labels.find(place) === undefined;
-  const label: ServiceLabel = { ...place, value, updatedMs: context.nowMs() };
+  const scope: LabelScope = { tenant: request.principal.tenant, serviceId, key, source: "manual" };
+  const before = labels.of(scope.tenant, serviceId).filter((label) => label.key === key);
+  const isNew = labels.find(scope) === undefined;
+  const label: ServiceLabel = { ...scope, value, updatedMs: context.nowMs() };
   const outcome = draft.set(label);
   if (outcome === "unchanged") return done(labelView(before));
   if (typeof outcome === "object") return refused("unprocessable", `${outcome.full}; remove others first`);
@@ -79,13 +79,13 @@ function setInto(
 export function deleteLabel(context: LabelsContext, request: QueryRequest<"deleteLabel">): Promise<Outcome<unknown>> {
   const { labels } = context.state.configured;
   const { service_id: serviceId, key, source = "manual" } = request.query;
-  const place: LabelScope = { tenant: request.principal.tenant, serviceId, key, source };
+  const scope: LabelScope = { tenant: request.principal.tenant, serviceId, key, source };
   const plan: ChangePlan<null> = () => {
-    const before = labels.of(place.tenant, serviceId).filter((label) => label.key === key);
+    const before = labels.of(scope.tenant, serviceId).filter((label) => label.key === key);
     const after = before.filter((label) => label.source !== source);
-    if (after.length === before.length) return refused("not_found", absence(place, before));
+    if (after.length === before.length) return refused("not_found", absence(scope, before));
     const draft = new LabelDraft(labels);
-    draft.remove(place);
+    draft.remove(scope);
     return {
       ok: true,
       note: {
@@ -102,7 +102,7 @@ export function deleteLabel(context: LabelsContext, request: QueryRequest<"delet
       outcome: noContent(),
     };
   };
-  return context.changeBeside(place.tenant, (change) => labels.changes.run(() => change(request, plan)));
+  return context.changeBeside(scope.tenant, (change) => labels.changes.run(() => change(request, plan)));
 }
 
 function absence({ serviceId, key, source }: LabelScope, others: readonly ServiceLabel[]): string {

@@ -2,8 +2,8 @@
 // waits for its turn. What the notifier has in its hands when it ends has an outcome that nobody knows.
 import { Requests } from "../../adapters/threads/requests.ts";
 import { OUTBOUND_CALL_MS_MAX, OUTBOUND_CALLS_SHARE, OUTBOUND_WAIT_MS_MAX } from "../../core/config/notification-limits.ts";
-import { PlaceQueue } from "../../core/fairness/place-queue.ts";
 import type { ShareLedger } from "../../core/fairness/share-ledger.ts";
+import { SlotQueue } from "../../core/fairness/slot-queue.ts";
 import { after, task } from "../../core/faults/guard.ts";
 import type { AlertMessage } from "../../domain/notification/alert-message.ts";
 import type { Destination } from "../../domain/notification/destinations.ts";
@@ -27,7 +27,7 @@ export class OutboundCalls {
   readonly #waiting = new Map<number, () => void>();
   readonly #want: () => void;
   /** Who holds how many, and who waits for one. */
-  readonly places: PlaceQueue;
+  readonly places: SlotQueue;
   #link: OutboundLink | undefined;
   #queued: OutboundCommand[] = [];
   /** Tests that wait for a place, by tenant. */
@@ -36,7 +36,7 @@ export class OutboundCalls {
   /** `want` has the notifier started where it does not run. */
   constructor(want: () => void, shares: ShareLedger) {
     this.#want = want;
-    this.places = new PlaceQueue(shares);
+    this.places = new SlotQueue(shares);
   }
 
   connect(link: OutboundLink): void {

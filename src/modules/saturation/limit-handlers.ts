@@ -81,19 +81,19 @@ function declareInto(
 export function deleteLimit(context: SaturationContext, request: QueryRequest<"deleteLimit">): Promise<Outcome<unknown>> {
   const { limits } = context.state.configured.saturation;
   const { service = null, metric } = request.query;
-  const place: LimitScope = { tenant: request.principal.tenant, serviceId: service, metric };
+  const scope: LimitScope = { tenant: request.principal.tenant, serviceId: service, metric };
   return context.change(request, () => {
-    const before = limits.find(place.tenant, service, metric);
+    const before = limits.find(scope.tenant, service, metric);
     if (before === undefined) {
       const whose = service === null ? "no tenant-wide limit" : `no limit of ${shown(service)}`;
       return refused("not_found", `${whose} is declared for ${shown(metric)}`);
     }
     return {
       ok: true,
-      note: { action: "limit.delete", object: nameOf(place), before: limitView(before), after: null },
-      operations: [limitOperation(place, undefined)],
+      note: { action: "limit.delete", object: nameOf(scope), before: limitView(before), after: null },
+      operations: [limitOperation(scope, undefined)],
       apply: () => {
-        limits.remove(place.tenant, service, metric);
+        limits.remove(scope.tenant, service, metric);
         return [];
       },
       outcome: noContent(),

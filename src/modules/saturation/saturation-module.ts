@@ -37,19 +37,19 @@ function saturationFires({ state }: SaturationContext, request: QueryRequest<"sa
     .filter((fire) => query.service_id === undefined || fire.serviceId === query.service_id)
     .filter((fire) => query.environment === undefined || fire.environment === query.environment)
     .filter((fire) => query.state === undefined || (fire.endedAtMs === null) === (query.state === "firing"));
-  const after = asked.value.after as Place | undefined;
-  const rows = after === undefined ? matching : matching.filter((fire) => isBehind(placeOf(fire), after));
-  const { page, page_token } = asked.value.cut(rows, placeOf);
+  const after = asked.value.after as PageKey | undefined;
+  const rows = after === undefined ? matching : matching.filter((fire) => isBehind(pageKeyOf(fire), after));
+  const { page, page_token } = asked.value.cut(rows, pageKeyOf);
   return done({ fires: page.map(fireView), total: matching.length, page_token });
 }
 
-type Place = readonly [isEnded: boolean, timeMs: number, id: string];
+type PageKey = readonly [isEnded: boolean, timeMs: number, id: string];
 
-function placeOf({ endedAtMs, startedAtMs, id }: SaturationFire): Place {
+function pageKeyOf({ endedAtMs, startedAtMs, id }: SaturationFire): PageKey {
   return [endedAtMs !== null, endedAtMs ?? startedAtMs, id];
 }
 
-function isBehind([isEnded, timeMs, id]: Place, [afterEnded, afterMs, afterId]: Place): boolean {
+function isBehind([isEnded, timeMs, id]: PageKey, [afterEnded, afterMs, afterId]: PageKey): boolean {
   if (isEnded !== afterEnded) return isEnded;
   return timeMs === afterMs ? id > afterId : timeMs < afterMs;
 }

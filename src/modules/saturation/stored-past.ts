@@ -14,7 +14,7 @@ import type { AggregatedHistory, WantedHistory } from "../../core/protocol/satur
 import { MINUTE_MS } from "../../core/time/durations.ts";
 import { CHUNK_SAMPLES_MAX, decodeSampleChunk } from "../../domain/codec/sample-chunk.ts";
 import { HISTORY_MINUTES, HISTORY_RING_VALUES } from "../../domain/saturation/saturation-history.ts";
-import { clearPlace, SATURATION_HEAD_VALUES, SaturationSeries } from "../../domain/saturation/saturation-series.ts";
+import { clearPosition, SATURATION_HEAD_VALUES, SaturationSeries } from "../../domain/saturation/saturation-series.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
 import { newestBlocks } from "../series/stored-blocks.ts";
 import type { StagesContext } from "../watchdog/stages-context.ts";
@@ -46,15 +46,15 @@ class MinuteMeans {
   }
 
   aggregate({ key, metricName, unit, limit }: WantedHistory): AggregatedHistory {
-    const place = { head: new Float64Array(SATURATION_HEAD_VALUES), rings: new Float32Array(HISTORY_RING_VALUES) };
-    clearPlace(place);
+    const position = { head: new Float64Array(SATURATION_HEAD_VALUES), rings: new Float32Array(HISTORY_RING_VALUES) };
+    clearPosition(position);
     const series = new SaturationSeries({ metricName, unit, instance: null, limit });
     for (let at = 0; at <= HISTORY_MINUTES; at++) {
       const count = this.#counts[at] as number;
       if (count > 0) series.observe((this.fromMinute + at) * MINUTE_MS, (this.#sums[at] as number) / count);
     }
-    series.detachInto(place);
-    return { key, untilMs: this.#untilMs, ...place };
+    series.detachInto(position);
+    return { key, untilMs: this.#untilMs, ...position };
   }
 }
 

@@ -6,7 +6,7 @@ import { CASCADE_SERVICES_MIN } from "../../domain/alerting/cascade.ts";
 import type { Alert } from "../../domain/alerting/paging/alert.ts";
 import { GROUP_LATELY_MS } from "../../domain/alerting/paging/group-wait.ts";
 import type { PagingMemory } from "../../domain/alerting/paging/paging-memory.ts";
-import { placeText } from "../../domain/alerting/paging/service-scope.ts";
+import { scopeText } from "../../domain/alerting/paging/service-scope.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
 import type { WatchdogStage } from "../state/watchdog-stage.ts";
 import { askInSteps } from "./held-findings.ts";
@@ -62,7 +62,7 @@ function mayBeCascade(waiting: Iterable<Alert>, memory: Pick<PagingMemory, "isGr
   for (const { state } of waiting) {
     const { tenant, environment, serviceId } = state.key;
     if (memory.isGroupKnownSince({ tenant, environment }, nowMs - GROUP_LATELY_MS)) return true;
-    const key = placeText({ tenant, environment, serviceId: "" });
+    const key = scopeText({ tenant, environment, serviceId: "" });
     const found = (services.get(key) ?? new Set()).add(serviceId);
     if (found.size >= CASCADE_SERVICES_MIN - 1) return true;
     services.set(key, found);

@@ -27,7 +27,7 @@ export interface StoredSettings extends ScopedOverrides {
 
 /** What a place has after a change; nothing where `settings` is undefined. */
 export interface SettingsChange {
-  readonly place: SettingsScope;
+  readonly scope: SettingsScope;
   readonly settings: StoredSettings | undefined;
 }
 
@@ -84,7 +84,7 @@ export class WatchdogBook {
   load(store: KeyValueStore): void {
     for (const { value } of scan(store, "watchdog_settings")) {
       const stored = SETTINGS.decode(value);
-      this.#place(stored, stored.overrides);
+      this.#scope(stored, stored.overrides);
       this.#updated.set(keyKey(stored), stored.updatedMs);
     }
     this.#profiles.use(this.#thresholds.keys());
@@ -97,8 +97,8 @@ export class WatchdogBook {
   }
 
   /** When a place was last changed; null for one at which nothing is set. */
-  updatedMs(place: SettingsScope): number | null {
-    return this.#updated.get(keyKey(place)) ?? null;
+  updatedMs(scope: SettingsScope): number | null {
+    return this.#updated.get(keyKey(scope)) ?? null;
   }
 
   /** Thresholds in use besides the environment's, ascending. */
@@ -115,13 +115,13 @@ export class WatchdogBook {
 
   /** Takes stored changes over, of places that nothing is set at where `settings` is undefined; what the engines are to be told about them. */
   put(changes: readonly SettingsChange[]): SettingsUpdate {
-    for (const { place, settings } of changes) {
-      this.#place(place, settings?.overrides);
-      if (settings === undefined) this.#updated.delete(keyKey(place));
-      else this.#updated.set(keyKey(place), settings.updatedMs);
+    for (const { scope, settings } of changes) {
+      this.#scope(scope, settings?.overrides);
+      if (settings === undefined) this.#updated.delete(keyKey(scope));
+      else this.#updated.set(keyKey(scope), settings.updatedMs);
     }
     const added = this.#profiles.use(this.#thresholds.keys());
-    const places = changes.map(({ place: { tenant, serviceId, metricName }, settings }) => {
+    const places = changes.map(({ scope: { tenant, serviceId, metricName }, settings }) => {
       return { tenant, serviceId, metricName, overrides: settings?.overrides ?? {} };
     });
     return this.#update(places, added, []);
@@ -162,9 +162,9 @@ export class WatchdogBook {
     return tables;
   }
 
-  #place(place: SettingsScope, overrides: WatchdogOverrides | undefined): void {
-    count(this.#thresholds, this.table.at(place)?.zThreshold, overrides?.zThreshold);
-    this.table.put(place, overrides);
+  #scope(scope: SettingsScope, overrides: WatchdogOverrides | undefined): void {
+    count(this.#thresholds, this.table.at(scope)?.zThreshold, overrides?.zThreshold);
+    this.table.put(scope, overrides);
   }
 }
 

@@ -24,8 +24,8 @@ export async function setWatchdogSettings(
 ): Promise<Outcome<unknown>> {
   const { service_id, metric_name } = request.body;
   const [made] = (await setSettings(context, request, [request.body])) as [Outcome<unknown>];
-  const place = placeOf(request.principal.tenant, service_id, metric_name);
-  return made.ok ? { ...made, value: placeView(context.state.configured.watchdog, place) } : made;
+  const scope = scopeOf(request.principal.tenant, service_id, metric_name);
+  return made.ok ? { ...made, value: scopeView(context.state.configured.watchdog, scope) } : made;
 }
 
 /** Sets members of different places, in one transaction; an outcome of each. */
@@ -50,7 +50,7 @@ export async function setSettings(
     return {
       ok: true,
       note: draft.notes,
-      operations: draft.changes.map(({ place, settings }) => settingsOperation(place, settings)),
+      operations: draft.changes.map(({ scope, settings }) => settingsOperation(scope, settings)),
       apply: () => {
         context.engines.reportAll(book.put(draft.changes));
         return [];
@@ -76,15 +76,15 @@ function setInto(draft: SettingsDraft, { service_id, metric_name, ...members }: 
   if (metric_name !== undefined && service_id === undefined) return refused("bad_request", METRIC_NEEDS_SERVICE);
   if (Object.values(members).every((value) => value === undefined))
     return refused("bad_request", `nothing is set; give one of ${SETTING_NAMES.join(", ")}, null to take it away`);
-  const place = placeOf(tenant, service_id, metric_name);
-  const before = book.table.at(place);
+  const scope = scopeOf(tenant, service_id, metric_name);
+  const before = book.table.at(scope);
   const overrides = changedOverrides(before ?? {}, members);
   if (JSON.stringify(settingsView(overrides)) === JSON.stringify(settingsView(before ?? {}))) return done(null);
-  const problem = problemOf(draft, { ...place, overrides }, before === undefined);
+  const problem = problemOf(draft, { ...scope, overrides }, before === undefined);
   if (problem !== undefined) return refused("unprocessable", problem);
   const isEmpty = Object.keys(overrides).length === 0;
-  changes.push({ place, settings: isEmpty ? undefined : { ...place, overrides, updatedMs: nowMs } });
-  notes.push({ action: "settings.set", object: nameOf(place), before: before && settingsView(before), after: settingsView(overrides) });
+  changes.push({ scope, settings: isEmpty ? undefined : { ...scope, overrides, updatedMs: nowMs } });
+  notes.push({ action: "settings.set", object: nameOf(scope), before: before && settingsView(before), after: settingsView(overrides) });
   return before === undefined ? { ok: true, value: null, status: 201 } : done(null);
 }
 
@@ -95,16 +95,16 @@ export function deleteWatchdogSettings(
 ): Promise<Outcome<unknown>> {
   const book = context.state.configured.watchdog;
   const { service_id, metric_name } = request.query;
-  const place = placeOf(request.principal.tenant, service_id, metric_name);
+  const scope = scopeOf(request.principal.tenant, service_id, metric_name);
   return context.change(request, () => {
-    const before = book.table.at(place);
-    if (before === undefined) return refused("not_found", `nothing is set for ${nameOf(place)} itself`);
+    const before = book.table.at(scope);
+    if (before === undefined) return refused("not_found", `nothing is set for ${nameOf(scope)} itself`);
     return {
       ok: true,
-      note: { action: "settings.delete", object: nameOf(place), before: settingsView(before), after: null },
-      operations: [settingsOperation(place, undefined)],
+      note: { action: "settings.delete", object: nameOf(scope), before: settingsView(before), after: null },
+      operations: [settingsOperation(scope, undefined)],
       apply: () => {
-        context.engines.reportAll(book.put([{ place, settings: undefined }]));
+        context.engines.reportAll(book.put([{ scope, settings: undefined }]));
         return [];
       },
       outcome: noContent(),
@@ -117,13 +117,13 @@ export function listWatchdogSettings({ state, nowMs }: WatchdogContext, request:
   const { principal, query } = request;
   if (query.metric_name !== undefined && query.service_id === undefined) return refused("invalid_parameter", METRIC_NEEDS_SERVICE);
   const book = state.configured.watchdog;
-  const place = placeOf(principal.tenant, query.service_id, query.metric_name);
-  const matching = book.table.listOf(principal.tenant).filter((each) => isWithin(each, place));
-  const feedback = place.serviceId === null ? [] : state.alerts.feedback.effects(principal.tenant, place.serviceId, nowMs());
-  const inForce = book.settingsOf(principal.tenant, place.serviceId ?? "", place.metricName ?? "").zThreshold;
+  const scope = scopeOf(principal.tenant, query.service_id, query.metric_name);
+  const matching = book.table.listOf(principal.tenant).filter((each) => isWithin(each, scope));
+  const feedback = scope.serviceId === null ? [] : state.alerts.feedback.effects(principal.tenant, scope.serviceId, nowMs());
+  const inForce = book.settingsOf(principal.tenant, scope.serviceId ?? "", scope.metricName ?? "").zThreshold;
   const list: WholeList<ScopedOverrides> = { endpoint: "watchdogSettings", positionOf };
   return listed(state, request, list, matching, (page) => ({
-    ...placeView(book, place),
+    ...scopeView(book, scope),
     feedback: feedback.map((effect) => effectView(effect, inForce)),
     overrides: page.map((each) => ({ ...namesOf(each), set: settingsView(each.overrides), updated_at: updatedAt(book, each) })),
     total: matching.length,
@@ -145,7 +145,7 @@ function effectView({ family, factor, falsePositives, truePositives, untilMs }: 
 function problemOf({ book, shares, changes }: SettingsDraft, change: ScopedOverrides, isNew: boolean): string | undefined {
   const { tenant } = change;
   const places = book.table.sizeOf(tenant) + shares.added(tenant);
-  const others = changes.map(({ place, settings }) => ({ ...place, overrides: settings?.overrides ?? {} }));
+  const others = changes.map(({ scope, settings }) => ({ ...scope, overrides: settings?.overrides ?? {} }));
   if (!book.takes([...others, change]))
     return `z_threshold ${change.overrides.zThreshold} would be one more than the ${THRESHOLDS_MAX} thresholds that can be in use at once besides the environment's; use one of ${book.thresholds.join(", ")}, or take some away first`;
   if (isNew && (places >= WATCHDOG_PLACES_PER_TENANT_MAX || !shares.take(tenant)))
@@ -157,18 +157,18 @@ function isWithin(each: SettingsScope, { serviceId, metricName }: SettingsScope)
   return (serviceId === null || each.serviceId === serviceId) && (metricName === null || each.metricName === metricName);
 }
 
-function placeOf(tenant: string, serviceId: string | undefined, metricName: string | undefined): SettingsScope {
+function scopeOf(tenant: string, serviceId: string | undefined, metricName: string | undefined): SettingsScope {
   return { tenant, serviceId: serviceId ?? null, metricName: metricName ?? null };
 }
 
-function placeView(book: WatchdogBook, place: SettingsScope) {
-  const { tenant, serviceId, metricName } = place;
+function scopeView(book: WatchdogBook, scope: SettingsScope) {
+  const { tenant, serviceId, metricName } = scope;
   const inForce = book.settingsOf(tenant, serviceId ?? "", metricName ?? "");
   return {
-    ...namesOf(place),
-    settings: effectiveView(inForce, book.table.sourcesOf(place)),
-    set: settingsView(book.table.at(place) ?? {}),
-    updated_at: updatedAt(book, place),
+    ...namesOf(scope),
+    settings: effectiveView(inForce, book.table.sourcesOf(scope)),
+    set: settingsView(book.table.at(scope) ?? {}),
+    updated_at: updatedAt(book, scope),
   };
 }
 
@@ -176,8 +176,8 @@ function namesOf({ serviceId, metricName }: SettingsScope) {
   return { service_id: serviceId, metric_name: metricName };
 }
 
-function updatedAt(book: WatchdogBook, place: SettingsScope): string | null {
-  const updatedMs = book.updatedMs(place);
+function updatedAt(book: WatchdogBook, scope: SettingsScope): string | null {
+  const updatedMs = book.updatedMs(scope);
   return updatedMs === null ? null : formatRfc3339(updatedMs);
 }
 

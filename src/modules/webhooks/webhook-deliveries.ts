@@ -75,7 +75,7 @@ export class WebhookDeliveries implements AnomalyFollower, DeliveryKind {
       rows.push([keyText(key), EVENT_ROW.decode(stored)]);
     }
     rows.sort(([, a], [, b]) => (a.holdUntilMs ?? 0) - (b.holdUntilMs ?? 0));
-    for (const [key, row] of rows) this.#place(key, row);
+    for (const [key, row] of rows) this.#enqueue(key, row);
     if (webhooks.size > 0) this.#dependencies.wantNotifier();
   }
 
@@ -250,7 +250,7 @@ export class WebhookDeliveries implements AnomalyFollower, DeliveryKind {
   expired(rows: readonly ExpiredDelivery[]): void {
     for (const { key, row } of rows) {
       this.#outbox.queue.release(keyText(key));
-      this.#place(keyText(key), { ...row, state: "dropped" });
+      this.#enqueue(keyText(key), { ...row, state: "dropped" });
     }
     this.count();
   }
@@ -282,7 +282,7 @@ export class WebhookDeliveries implements AnomalyFollower, DeliveryKind {
   #committed(draft: WebhookDraft): void {
     const { counters, state, wantNotifier } = this.#dependencies;
     for (const key of draft.back) this.#outbox.queue.release(key);
-    for (const [key, row] of draft.changed) this.#place(key, row);
+    for (const [key, row] of draft.changed) this.#enqueue(key, row);
     for (const webhook of draft.disabled) this.aim(webhook);
     counters.add("webhooksSucceeded", draft.counts.delivered);
     counters.add("webhooksFailed", draft.counts.failed);
@@ -295,7 +295,7 @@ export class WebhookDeliveries implements AnomalyFollower, DeliveryKind {
   }
 
   /** Where a row belongs now. */
-  #place(key: string, row: WebhookDeliveryRow): void {
+  #enqueue(key: string, row: WebhookDeliveryRow): void {
     const { queue } = this.#outbox;
     const { tenant, webhookId } = deliveryPlace(keyOfText(key));
     if (row.state === "held") this.#gather(tenant, key, row);

@@ -78,9 +78,9 @@ function Palette() {
         onKeyDown={onKey}
       />
       <ul id="palette-hits" class="palette-hits">
-        {hits.map((hit, place) => (
+        {hits.map((hit, index) => (
           <li key={hit.href + hit.label}>
-            <a href={hit.href} class={place === chosen ? "chosen" : ""} onClick={close}>
+            <a href={hit.href} class={index === chosen ? "chosen" : ""} onClick={close}>
               <Icon name={hit.icon} />
               <bdi>{hit.label}</bdi>
               <span class="faint">{hit.hint}</span>

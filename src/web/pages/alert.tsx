@@ -272,8 +272,8 @@ function Timeline({ alert }: { alert: AlertDetail }) {
         {({ entries, page_token }) => (
           <>
             <ol class="timeline">
-              {entries.map(({ at, kind, by, text }, place) => (
-                <li key={`${at} ${kind} ${place}`}>
+              {entries.map(({ at, kind, by, text }, index) => (
+                <li key={`${at} ${kind} ${index}`}>
                   <When at={at} /> <strong>{kind.replaceAll("_", " ")}</strong> {by !== null && `by ${by}`} <span class="soft">{text}</span>
                 </li>
               ))}

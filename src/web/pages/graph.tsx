@@ -80,7 +80,7 @@ function Picture({ graph, self }: { graph: GraphAnswer; self: string | undefined
   const layout = useMemo(() => layoutOf(graph), [graph]);
   const hasEnvironments = new Set(graph.nodes.map(({ environment }) => environment)).size > 1;
   const nodes = new Map(graph.nodes.map((node) => [keyOf(node), node]));
-  const places = new Map(layout.nodes.map(({ id, layer, row }) => [id, placeOf(layer, row, layout)]));
+  const places = new Map(layout.nodes.map(({ id, layer, row }) => [id, pointOf(layer, row, layout)]));
   const width = layout.layers * (NODE.width + NODE.gapX) - NODE.gapX + 2 * MARGIN;
   const height = layout.rows * (NODE.height + NODE.gapY) - NODE.gapY + 2 * MARGIN;
   return (
@@ -135,7 +135,7 @@ function layoutOf({ nodes, edges }: GraphAnswer) {
 }
 
 /** Columns stand in the middle of the tallest. */
-function placeOf(layer: number, row: number, { nodes, rows }: ReturnType<typeof layoutGraph>): { x: number; y: number } {
+function pointOf(layer: number, row: number, { nodes, rows }: ReturnType<typeof layoutGraph>): { x: number; y: number } {
   const own = nodes.filter((node) => node.layer === layer).length;
   const top = ((rows - own) * (NODE.height + NODE.gapY)) / 2;
   return { x: MARGIN + layer * (NODE.width + NODE.gapX), y: MARGIN + top + row * (NODE.height + NODE.gapY) };

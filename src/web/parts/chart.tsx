@@ -158,7 +158,7 @@ function optionsOf(element: HTMLElement, { marks, height, zone: of, range, onZoo
     ticks: { show: false },
     font: "12px system-ui, sans-serif",
   };
-  const times = (_: uPlot, splits: number[]) => splits.map((at, place) => timeLabel(at, splits, place, of));
+  const times = (_: uPlot, splits: number[]) => splits.map((at, index) => timeLabel(at, splits, index, of));
   const hidden = { points: { show: false }, stroke: "transparent", width: 0 };
   return {
     width: Math.max(200, element.clientWidth),
@@ -199,12 +199,12 @@ function choosePart(plot: uPlot, onZoom: ChartProps["onZoom"]): void {
 }
 
 /** 24 hours, with the day where it changes. */
-function timeLabel(at: number, splits: readonly number[], place: number, of: string): string {
+function timeLabel(at: number, splits: readonly number[], index: number, of: string): string {
   const ms = at * 1000;
   const isShort = (splits[1] ?? at) - (splits[0] ?? at) < 60;
   const clock = isShort ? clockTime(ms, of) : minuteTime(ms, of);
   const isLong = (splits[1] ?? at) - (splits[0] ?? at) >= 12 * HOUR;
-  const before = splits[place - 1];
+  const before = splits[index - 1];
   const isNewDay = before === undefined || dayText(before * 1000, of) !== dayText(ms, of);
   if (isLong) return dayText(ms, of);
   return isNewDay ? `${clock}\n${dayText(ms, of)}` : clock;

@@ -48,7 +48,7 @@ interface PieceProps<R> {
   readonly first: number;
   readonly isNearFirst: boolean;
   readonly rowPx: number;
-  show(row: R, place: number): ComponentChildren;
+  show(row: R, index: number): ComponentChildren;
 }
 
 function ListPiece<R>({ rows, first, isNearFirst, rowPx, show }: PieceProps<R>) {
@@ -103,7 +103,7 @@ export function LongTableRows<R>({
   rows: readonly R[];
   rowPx: number;
   columns: number;
-  show: (row: R, place: number) => ComponentChildren;
+  show: (row: R, index: number) => ComponentChildren;
 }) {
   return (
     <>

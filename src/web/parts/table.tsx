@@ -26,8 +26,8 @@ export function Table<R>({
   /** Number of rows of a long table, read or not. Its columns keep their widths. */
   total?: number;
 }) {
-  const rowOf = (row: R, place: number) => (
-    <tr key={keyOf(row)} data-row aria-rowindex={total > 0 ? place + 2 : undefined}>
+  const rowOf = (row: R, index: number) => (
+    <tr key={keyOf(row)} data-row aria-rowindex={total > 0 ? index + 2 : undefined}>
       {columns.map(({ head, show, isNumber, isTight }) => (
         <td key={head} class={`${isNumber ? "right" : ""} ${isTight ? "tight" : ""}`}>
           {show(row)}

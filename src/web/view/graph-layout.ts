@@ -114,21 +114,21 @@ function order(columns: string[][], edges: readonly GraphEdge[]): void {
     neighbours.set(from, [...(neighbours.get(from) ?? []), to]);
     neighbours.set(to, [...(neighbours.get(to) ?? []), from]);
   }
-  const place = new Map<string, number>();
+  const indexes = new Map<string, number>();
   const note = (column: readonly string[]) => {
-    for (const [row, id] of column.entries()) place.set(id, column.length === 1 ? 0.5 : row / (column.length - 1));
+    for (const [row, id] of column.entries()) indexes.set(id, column.length === 1 ? 0.5 : row / (column.length - 1));
   };
   for (const column of columns) note(column);
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     for (const column of sweep % 2 === 0 ? columns : [...columns].reverse()) {
-      const mean = new Map(column.map((id) => [id, meanPlace(id, neighbours.get(id) ?? [], place)]));
+      const mean = new Map(column.map((id) => [id, meanIndex(id, neighbours.get(id) ?? [], indexes)]));
       column.sort((a, b) => (mean.get(a) as number) - (mean.get(b) as number) || (a < b ? -1 : 1));
       note(column);
     }
   }
 }
 
-function meanPlace(id: string, neighbours: readonly string[], place: ReadonlyMap<string, number>): number {
-  if (neighbours.length === 0) return place.get(id) as number;
-  return neighbours.reduce((sum, one) => sum + (place.get(one) as number), 0) / neighbours.length;
+function meanIndex(id: string, neighbours: readonly string[], indexes: ReadonlyMap<string, number>): number {
+  if (neighbours.length === 0) return indexes.get(id) as number;
+  return neighbours.reduce((sum, one) => sum + (indexes.get(one) as number), 0) / neighbours.length;
 }

@@ -32,7 +32,7 @@ import type { BodyProblem } from "../json/record-runs.ts";
 import type { LogIntake } from "../logs/log-intake.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import type { SpanIntake } from "../spans/span-intake.ts";
-import { type Body, decodeJsonBody, isLarge, refusedAnswer, toWorkPlace } from "../unit/body.ts";
+import { type Body, decodeJsonBody, isLarge, refusedAnswer, toWorkArea } from "../unit/body.ts";
 import type { BodyDecoder } from "../unit/body-decoder.ts";
 import type { KeptPosition } from "../unit/kept-places.ts";
 import type { LabelIntake } from "../unit/label-intake.ts";
@@ -307,7 +307,7 @@ export class OtlpDecoder implements BodyDecoder {
       if (kernel.otlpElementsLeft() === 0) return tooManyElements(body.bytes);
     }
     if (body.bytes > JSON_PARSED_BYTES_MAX) {
-      const placed = isLarge(body) ? body : toWorkPlace(body, this.#dependencies.memory);
+      const placed = isLarge(body) ? body : toWorkArea(body, this.#dependencies.memory);
       this.#cut = new RequestCut(placed, JSON_NAMES[signal], signal === "metrics", this.#dependencies).run();
       return undefined;
     }

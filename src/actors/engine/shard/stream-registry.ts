@@ -80,12 +80,12 @@ export class StreamRegistry {
   partition(number: number): Partition {
     const known = this.#partitions[number];
     if (known !== undefined) return known;
-    const partition = new Partition(number, this.#options.blockBytes, this.#placeOf(number));
+    const partition = new Partition(number, this.#options.blockBytes, this.#positionOf(number));
     this.#partitions[number] = partition;
     return partition;
   }
 
-  #placeOf(partition: number): WaitingPosition {
+  #positionOf(partition: number): WaitingPosition {
     const { buffer } = this.#dependencies.memory.memory;
     return {
       room: new Uint32Array(buffer, WAITING_CHUNKS + partition * WAITING_CHUNKS_BYTES, WAITING_CHUNKS_BYTES / 4),

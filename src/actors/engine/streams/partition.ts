@@ -27,20 +27,20 @@ export class Partition {
   /** Whether anything but rows, which the kernel notes, has come to it since the state of its last checkpoint was begun. */
   isTouched = true;
   readonly #blockBytes: number;
-  readonly #place: WaitingPosition | undefined;
+  readonly #position: WaitingPosition | undefined;
 
   /** Chunks wait at `place` for as long as they fit there. */
-  constructor(number: number, blockBytes: number, place?: WaitingPosition) {
+  constructor(number: number, blockBytes: number, position?: WaitingPosition) {
     this.number = number;
     this.#blockBytes = blockBytes;
-    this.#place = place;
-    if (place !== undefined) place.state[WC_BLOCK_BYTES / 4] = blockBytes;
-    this.chunks = new ChunkBlockBuilder(place);
+    this.#position = position;
+    if (position !== undefined) position.state[WC_BLOCK_BYTES / 4] = blockBytes;
+    this.chunks = new ChunkBlockBuilder(position);
   }
 
   /** Takes over the chunks that waited when a checkpoint was written; false when the bytes are no such state. */
   restoreChunks(state: Uint8Array): boolean {
-    const chunks = ChunkBlockBuilder.restore(state, this.#place);
+    const chunks = ChunkBlockBuilder.restore(state, this.#position);
     if (chunks !== undefined) this.chunks = chunks;
     return chunks !== undefined;
   }

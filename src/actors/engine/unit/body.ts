@@ -32,7 +32,7 @@ export function isLarge({ pointer }: Body): boolean {
 }
 
 /** A body of the ring in the place where it can be brought back to, with its padding. */
-export function toWorkPlace(body: Body, memory: EngineMemory): Body {
+export function toWorkArea(body: Body, memory: EngineMemory): Body {
   memory.bytes.copyWithin(WORK_BODY, body.pointer, body.pointer + body.bytes + BODY_PADDING_BYTES);
   return { ...body, pointer: WORK_BODY };
 }

@@ -32,7 +32,7 @@ export interface GrpcCall {
 export class GrpcExchange implements HttpExchange, Expiring {
   readonly request: GrpcRequest;
   tenant?: string;
-  sweepPlace = -1;
+  sweepIndex = -1;
   sweepTicks = 0;
   readonly #stream: ServerHttp2Stream;
   readonly #context: ServerContext;

@@ -27,7 +27,7 @@ export class NodeExchange implements HttpExchange, Expiring {
   readonly home: Home = { where: "request", name: "a request over HTTP", answer: (error) => this.#fault(error) };
   /** Of what goes wrong between the socket and the request: nobody could say where its bytes end. */
   readonly #wire = connection("a connection of HTTP", () => this.#outgoing.destroy());
-  sweepPlace = -1;
+  sweepIndex = -1;
   sweepTicks = 0;
   readonly #incoming: IncomingMessage;
   readonly #outgoing: ServerResponse;
@@ -220,7 +220,7 @@ export class NodeExchange implements HttpExchange, Expiring {
     const { sweep, limits } = this.#context;
     const { socket } = this.#incoming;
     const rest: Expiring = {
-      sweepPlace: -1,
+      sweepIndex: -1,
       sweepTicks: 0,
       expire: () => {
         if (this.#outgoing.writableFinished) socket.destroy();

@@ -37,7 +37,7 @@ export interface UwsPort {
 export class UwsExchange implements HttpExchange, Expiring {
   readonly request: UwsRequestHead;
   tenant?: string;
-  sweepPlace = -1;
+  sweepIndex = -1;
   sweepTicks = 0;
   readonly #response: UwsResponse;
   readonly #port: UwsPort;

@@ -16,7 +16,7 @@ import { isBeyondSaid } from "./worse-update.ts";
 /** A finding that looks for its alert. */
 interface Choosing extends Neighbouring {
   /** Scope key of the finding's service. */
-  readonly place: string;
+  readonly scope: string;
 }
 
 /** The key under which it fires, and the newest alert of it. */
@@ -35,7 +35,7 @@ export function chosenAlert(of: Choosing): ChosenAlert {
 }
 
 function keyOf(of: Choosing): AlertKey {
-  const { finding, family, settings, memory, place: key } = of;
+  const { finding, family, settings, memory, scope: key } = of;
   const { tenant, environment, serviceId, atMs, services } = finding;
   const own = { tenant, environment, serviceId, family };
   if (family === "external") return { ...own, fingerprint: fingerprintOf(finding) };

@@ -10,7 +10,7 @@ import type { Finding } from "./finding.ts";
 import { GROUP_LATELY_MS, openedMs } from "./group-wait.ts";
 import { isKnownLately, isNotified, isOfEnough, jumpsOf } from "./jump-index.ts";
 import type { PagingMemory } from "./paging-memory.ts";
-import { placeText } from "./service-scope.ts";
+import { scopeText } from "./service-scope.ts";
 
 /** Members that opened so long before belong to the incident: five minutes of onsets, and what they waited for before they paged. */
 const MEMBER_AGE_MS = 15 * 60_000;
@@ -56,7 +56,7 @@ function firstOf(finding: Finding, members: readonly Alert[], memory: PagingMemo
 
 /** The first cascade of late that has a service of another one. */
 function sharingCascade({ tenant, environment, services, atMs }: Finding, memory: PagingMemory): Alert | undefined {
-  const others = services.flatMap((serviceId) => memory.cascadeOf(placeText({ tenant, environment, serviceId })) ?? []);
+  const others = services.flatMap((serviceId) => memory.cascadeOf(scopeText({ tenant, environment, serviceId })) ?? []);
   return others.filter((alert) => isOfCascade(alert) && atMs - openedMs(alert) <= GROUP_LATELY_MS).sort(byCreation)[0];
 }
 

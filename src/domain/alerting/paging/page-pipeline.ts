@@ -39,7 +39,7 @@ import type { PageDecision } from "./page-decision.ts";
 import type { FiredSignal, PagingMemory } from "./paging-memory.ts";
 import type { PagingSources } from "./paging-sources.ts";
 import { isRelief, RELIEF } from "./relief.ts";
-import { alsoOn, placeText } from "./service-scope.ts";
+import { alsoOn, scopeText } from "./service-scope.ts";
 import { isFarWorse, withNotifiedEffect, worseUpdate } from "./worse-update.ts";
 
 const RANK: Readonly<Record<Tier, number>> = { low: 0, medium: 1, high: 2 };
@@ -86,7 +86,7 @@ interface AskedCase extends FindingCase {
   readonly openFindings: OpenFindings;
   readonly memory: PagingMemory;
   /** Scope key of the finding's service. */
-  readonly place: string;
+  readonly scope: string;
   readonly score: number;
   readonly rca: GateResult | null;
 }
@@ -96,7 +96,7 @@ export function decideFire(finding: Finding, sources: PagingSources, memory: Pag
   const of = caseOf(finding, sources, memory, openFindings);
   if (!passesFindingGates(of))
     return { decision: decisionOf(of, severityNow(of.finding), "suppressed", null), ended: undefined, merged: [], raised: [] };
-  memory.addSignal(of.place, signalOf(of, false));
+  memory.addSignal(of.scope, signalOf(of, false));
   const others = corroborated(of).map((other) => caseOf(other, sources, memory, openFindings));
   const [stronger, weaker] = [
     others.filter((other) => compareStrength(other, of) < 0),
@@ -107,7 +107,7 @@ export function decideFire(finding: Finding, sources: PagingSources, memory: Pag
 }
 
 /** Open findings of the service whose tier the ensemble raises only now, the strongest first. */
-function corroborated({ finding, memory, place: key, openFindings }: AskedCase): Finding[] {
+function corroborated({ finding, memory, scope: key, openFindings }: AskedCase): Finding[] {
   const signals = memory.signals(key);
   const found = signals.flatMap((signal) => {
     const isDue = !signal.isRaised && signal.anomalyId !== finding.anomalyId && isCorroborated(signal, signals);
@@ -131,9 +131,9 @@ function caseOf(input: Finding, sources: PagingSources, memory: PagingMemory, op
   const finding = input.alertId === null ? input : { ...input, alertId: memory.current(input.alertId)?.state.id ?? input.alertId };
   const family = familyOfDetector(finding.detector);
   const settings = sources.settingsOf(finding.tenant, finding.serviceId, finding.metricName);
-  const key = placeText(finding);
+  const key = scopeText(finding);
   const rca = finding.kind === "opened" && finding.serviceId !== DRILL_SERVICE ? rcaGate(finding, key, settings, memory) : null;
-  return { finding, family, settings, sources, gates: [], memory, openFindings, place: key, score: anomalyScore(finding.z), rca };
+  return { finding, family, settings, sources, gates: [], memory, openFindings, scope: key, score: anomalyScore(finding.z), rca };
 }
 
 /** Tier of a finding that has passed its own gates. */
@@ -166,7 +166,7 @@ function decideTier(of: AskedCase): FireOutcome {
 export function decideEnd(end: AnomalyEnd, memory: PagingMemory, openFindings: OpenFindings): PageDecision | undefined {
   const alert = memory.current(end.alertId);
   if (alert === undefined) return undefined;
-  memory.endSignal(placeText({ ...alert.state.key, serviceId: end.serviceId }), end.anomalyId);
+  memory.endSignal(scopeText({ ...alert.state.key, serviceId: end.serviceId }), end.anomalyId);
   const open = end.endsAlert === true ? 0 : Math.max(0, alert.open - 1);
   const reason = end.reason ?? (end.by === null ? "recovered" : "person");
   const ending: Ending = { reason, person: end.by, ...(end.level !== undefined && { level: end.level }) };
@@ -235,7 +235,7 @@ function confirmationOfAny(
   nowMs: number,
 ): GateResult {
   const isConfirmed = services.some((serviceId) => {
-    const key = placeText({ tenant, environment, serviceId });
+    const key = scopeText({ tenant, environment, serviceId });
     return confirmationGate(key, confirmations, memory.signals(key), nowMs).passed;
   });
   return holds(CONFIRMATION_GATE, isConfirmed);
@@ -250,7 +250,7 @@ function rcaGate({ metricName, atMs }: Finding, key: string, settings: WatchdogS
 
 /** What the ensemble makes of a tier. Only what has come this far corroborates others. */
 function ensembleOf(of: AskedCase): (tier: Tier) => EnsembleVerdict {
-  const { memory, place: key } = of;
+  const { memory, scope: key } = of;
   const [own, others] = [signalOf(of, false), memory.signals(key)];
   return (tier) => ensembleTier(tier, own, others);
 }
@@ -261,7 +261,7 @@ function severityNow(finding: Finding): Tier {
 
 /** A single detector holds nothing back: the gate is reported where it has raised the severity. What was raised once stays so, whatever is remembered by then. */
 function severityWith(of: AskedCase, ensemble: (tier: Tier) => EnsembleVerdict): Tier {
-  const { finding, memory, place: key, gates } = of;
+  const { finding, memory, scope: key, gates } = of;
   const tier = severityNow(finding);
   const raised = ensemble(tier);
   if (raised.gate.passed) memory.addSignal(key, signalOf(of, true));
@@ -271,7 +271,7 @@ function severityWith(of: AskedCase, ensemble: (tier: Tier) => EnsembleVerdict):
 }
 
 /** As the ensemble remembers the finding, from when it fired on: an anomaly that opened again has fired then. */
-function signalOf({ finding, family, memory, place: key }: AskedCase, isRaised: boolean): FiredSignal {
+function signalOf({ finding, family, memory, scope: key }: AskedCase, isRaised: boolean): FiredSignal {
   const { kind, anomalyId, metricName, firedAtMs } = finding;
   const known = kind === "raised" ? memory.signals(key).find((signal) => signal.anomalyId === anomalyId) : undefined;
   const isRaisedNow = isRaised || known?.isRaised === true;

@@ -15,7 +15,7 @@ import { AlertsByState } from "./alerts-by-state.ts";
 import type { ConfirmingSignal } from "./confirmation-gate.ts";
 import { OWN_IDENTITY } from "./detector-family.ts";
 import { JumpIndex, jumpsOf } from "./jump-index.ts";
-import { placeText } from "./service-scope.ts";
+import { scopeText } from "./service-scope.ts";
 import { WaitingAlerts } from "./waiting-alerts.ts";
 
 /** A metric's alert closes into a group of services, and that into a cascade. */
@@ -109,13 +109,13 @@ export class PagingMemory {
 
   /** Whether anybody was told since of something in the environment of a finding. */
   isNotifiedSince({ tenant, environment }: { readonly tenant: string; readonly environment: string }, sinceMs: number): boolean {
-    const key = placeText({ tenant, environment, serviceId: "" });
+    const key = scopeText({ tenant, environment, serviceId: "" });
     return this.#notifiedAt(key) > sinceMs;
   }
 
   /** Whether anybody was told since of a group of services in that environment, or one has grown that people know of. */
   isGroupKnownSince({ tenant, environment }: { readonly tenant: string; readonly environment: string }, sinceMs: number): boolean {
-    return this.#groupAt(placeText({ tenant, environment, serviceId: "" })) > sinceMs;
+    return this.#groupAt(scopeText({ tenant, environment, serviceId: "" })) > sinceMs;
   }
 
   /** Whether people were told since of another service of that environment on which a metric of an alert moved to the same side. */
@@ -148,7 +148,7 @@ export class PagingMemory {
     const newestId = this.#newestId(text);
     const known = newestId === undefined || newestId === id ? undefined : this.alert(newestId);
     if (known === undefined || known.state.createdAtMs <= alert.state.createdAtMs) this.#newest.set(text, id);
-    for (const serviceId of alert.services) this.#cascades.set(placeText({ ...key, serviceId }), id);
+    for (const serviceId of alert.services) this.#cascades.set(scopeText({ ...key, serviceId }), id);
     this.#noteNotified(alert);
     if (this.#byState === undefined) return;
     this.waiting.put(alert);
@@ -170,8 +170,8 @@ export class PagingMemory {
     const text = keyText(identityOf(alert));
     if (this.#newest.get(text) === id) this.#newest.delete(text);
     for (const serviceId of alert.services) {
-      const place = placeText({ ...key, serviceId });
-      if (this.#cascades.get(place) === id) this.#cascades.delete(place);
+      const scopeId = scopeText({ ...key, serviceId });
+      if (this.#cascades.get(scopeId) === id) this.#cascades.delete(scopeId);
     }
   }
 
@@ -224,7 +224,7 @@ export class PagingMemory {
     const { tenant, environment, family } = state.key;
     const { pagedMs } = state.flap;
     if (pages === 0 || pagedMs === null || OWN_IDENTITY.has(family)) return;
-    const key = placeText({ tenant, environment, serviceId: "" });
+    const key = scopeText({ tenant, environment, serviceId: "" });
     if (pagedMs > this.#notifiedAt(key)) putLast(this.#notifiedMs, key, pagedMs, SIGNAL_SERVICES_MAX);
     const changedMs = services.length > 0 && alert.heldBy === null && state.resolvedAtMs === null ? (history.at(-1)?.atMs ?? pagedMs) : 0;
     if (changedMs > this.#groupAt(key)) putLast(this.#groupsMs, key, changedMs, SIGNAL_SERVICES_MAX);

@@ -4,7 +4,7 @@ import { CONFIRMATIONS_PER_SERVICE_MAX, SIGNAL_SERVICES_MAX } from "../../../cor
 import type { ConfirmedPair } from "../../../core/protocol/engine-control.ts";
 import { directionGate } from "../../detection/gates/direction.ts";
 import { sourceOf } from "../ensemble.ts";
-import { placeText } from "./service-scope.ts";
+import { scopeText } from "./service-scope.ts";
 
 interface Confirmed {
   readonly source: string;
@@ -24,7 +24,7 @@ export class ServiceConfirmations {
   take(pair: ConfirmedPair, atMs: number): void {
     const { metricName, isAlone, side, direction } = pair;
     if (side !== 0 && !directionGate(side, metricName, direction).passed) return;
-    const key = placeText(pair);
+    const key = scopeText(pair);
     const source = sourceOf({ family: "metric", metricName, atMs });
     const before = this.#newer(key, atMs);
     const aloneMs = isAlone ? atMs : (before.find((other) => other.source === source)?.aloneMs ?? 0);

@@ -22,7 +22,7 @@ export class ServiceFacts {
     for (const slice of found) {
       for (const [service, atMs] of slice.young) if (young.take(tenantOf(service))) firstSeenMs.set(service, atMs);
       for (const [service, environment, count] of slice.requests)
-        if (counted.take(tenantOf(service))) requests.set(placeOf(service, environment), count);
+        if (counted.take(tenantOf(service))) requests.set(scopeKey(service, environment), count);
     }
     [this.#firstSeenMs, this.#requests] = [firstSeenMs, requests];
   }
@@ -39,7 +39,7 @@ export class ServiceFacts {
 
   /** Requests in the last cycle; undefined where none are counted, or no minimum is set. */
   requestsInCycle(tenant: string, environment: string, serviceId: string): number | undefined {
-    return this.#requests.get(placeOf(serviceKey(tenant, serviceId), environment));
+    return this.#requests.get(scopeKey(serviceKey(tenant, serviceId), environment));
   }
 }
 
@@ -48,6 +48,6 @@ function tenantOf(service: string): string {
   return tenant;
 }
 
-function placeOf(service: string, environment: string): string {
+function scopeKey(service: string, environment: string): string {
   return `${environment}\0${service}`;
 }

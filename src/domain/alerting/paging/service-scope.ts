@@ -8,7 +8,7 @@ export interface ServiceScope {
 }
 
 /** A text that two services of an environment share only if they are the same one. */
-export function placeText({ tenant, environment, serviceId }: ServiceScope): string {
+export function scopeText({ tenant, environment, serviceId }: ServiceScope): string {
   return `${tenant.length} ${environment.length} ${tenant}${environment}${serviceId}`;
 }
 

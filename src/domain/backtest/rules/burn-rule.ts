@@ -29,9 +29,9 @@ export class BurnRule implements BacktestRule {
       this.#take(record);
     }
     if (this.#windows.size === 0) return [];
-    const worst = new WorstBurns((place) => this.#episodes.isOpen(place));
+    const worst = new WorstBurns((scope) => this.#episodes.isOpen(scope));
     for (const window of this.#windows.values()) worst.add(window, nowMs);
-    const { frames, apply } = this.#episodes.settle(worst.findings, nowMs, (place) => worst.fateOf(place));
+    const { frames, apply } = this.#episodes.settle(worst.findings, nowMs, (scope) => worst.fateOf(scope));
     apply();
     return frames;
   }

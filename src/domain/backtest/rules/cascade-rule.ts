@@ -9,7 +9,7 @@ import { RuleEpisodeSet, type RuleFinding } from "../../detection/service/rule-e
 import type { BacktestFacts } from "../history.ts";
 import type { BacktestRule, RuleCycle } from "./rule.ts";
 
-interface Place {
+interface CascadeScope {
   readonly tenant: string;
   readonly environment: string;
   readonly onsets: ServiceOnset[];
@@ -27,14 +27,14 @@ export class CascadeRule implements BacktestRule {
 
   async cycle({ nowMs, openAnomalies }: RuleCycle): Promise<readonly EpisodeFrame[]> {
     const findings: RuleFinding[] = [];
-    for (const place of placesOf(openAnomalies())) {
-      const services = new Set(place.onsets.map(({ serviceId }) => serviceId));
+    for (const scope of placesOf(openAnomalies())) {
+      const services = new Set(scope.onsets.map(({ serviceId }) => serviceId));
       if (services.size < CASCADE_SERVICES_MIN) continue;
       const to = Math.ceil(nowMs / MINUTE_MS) + 1;
-      const calls = await this.#calls(place.tenant, place.environment, to - CASCADE_CALLS_MINUTES, to);
+      const calls = await this.#calls(scope.tenant, scope.environment, to - CASCADE_CALLS_MINUTES, to);
       const among = calls.filter(({ caller, callee }: Call) => services.has(caller) && services.has(callee));
-      for (const cascade of findCascades(place.onsets, [...among, ...namedCalls(place.ofCalls, services)]))
-        findings.push(cascadeFinding(place, this.#withKnownRoot(place, cascade), nowMs));
+      for (const cascade of findCascades(scope.onsets, [...among, ...namedCalls(scope.ofCalls, services)]))
+        findings.push(cascadeFinding(scope, this.#withKnownRoot(scope, cascade), nowMs));
     }
     if (findings.length === 0 && this.#episodes.openCount === 0) return [];
     const { frames, apply } = this.#episodes.settle(findings, nowMs);
@@ -43,7 +43,7 @@ export class CascadeRule implements BacktestRule {
   }
 
   /** A cascade that grows keeps its root. */
-  #withKnownRoot({ tenant, environment }: Place, cascade: Cascade): Cascade {
+  #withKnownRoot({ tenant, environment }: CascadeScope, cascade: Cascade): Cascade {
     const isKnown = (serviceId: string) =>
       this.#episodes.startOf({ tenant, environment, serviceId, metricName: CASCADE_METRIC }) !== undefined;
     const known = cascade.members.find(isKnown);
@@ -51,16 +51,16 @@ export class CascadeRule implements BacktestRule {
   }
 }
 
-function placesOf(anomalies: ReturnType<RuleCycle["openAnomalies"]>): Iterable<Place> {
-  const places = new Map<string, Place>();
+function placesOf(anomalies: ReturnType<RuleCycle["openAnomalies"]>): Iterable<CascadeScope> {
+  const scopes = new Map<string, CascadeScope>();
   for (const anomaly of anomalies) {
     const { tenant, environment, serviceId, metricName, detector, startedAtMs } = anomaly;
     if (detector === DETECTOR_CASCADE) continue;
     const key = JSON.stringify([tenant, environment]);
-    const place = places.get(key) ?? { tenant, environment, onsets: [], ofCalls: [] };
-    places.set(key, place);
-    place.onsets.push({ serviceId, onsetMs: startedAtMs });
-    if (mayNameCallee(metricName)) place.ofCalls.push(anomaly);
+    const scope = scopes.get(key) ?? { tenant, environment, onsets: [], ofCalls: [] };
+    scopes.set(key, scope);
+    scope.onsets.push({ serviceId, onsetMs: startedAtMs });
+    if (mayNameCallee(metricName)) scope.ofCalls.push(anomaly);
   }
-  return places.values();
+  return scopes.values();
 }

@@ -44,7 +44,7 @@ export class StaleRule implements BacktestRule {
   readonly costUs: number;
   readonly #services: readonly WatchedService[];
   readonly #episodes = new RuleEpisodeSet(DETECTOR_STALE);
-  readonly #tenants = new SilentTenants((place) => this.#episodes.isOpen(place));
+  readonly #tenants = new SilentTenants((scope) => this.#episodes.isOpen(scope));
   #startedMs = Number.NaN;
 
   /** `offsetMs` is that of DETECTION_TIMEZONE. */

@@ -14,7 +14,7 @@ export interface Training {
 }
 
 export class ServiceTrack {
-  readonly #place: ServiceEpisodeScope;
+  readonly #scope: ServiceEpisodeScope;
   readonly #columns: NamedColumns;
   #floats: Float64Array<ArrayBuffer> | undefined;
   #detector: ServiceDetector | undefined;
@@ -24,8 +24,8 @@ export class ServiceTrack {
   #verdict: ServiceVerdict | undefined;
 
   /** `columns` are those of the vector. */
-  constructor(place: ServiceEpisodeScope, columns: NamedColumns) {
-    this.#place = place;
+  constructor(scope: ServiceEpisodeScope, columns: NamedColumns) {
+    this.#scope = scope;
     this.#columns = columns;
   }
 
@@ -76,6 +76,6 @@ export class ServiceTrack {
   }
 
   #frame(transition: EpisodeFrame["transition"], verdict: ServiceVerdict): EpisodeFrame {
-    return serviceFrame(this.#place, this.#detector as ServiceDetector, this.#finding(verdict), transition, hash128);
+    return serviceFrame(this.#scope, this.#detector as ServiceDetector, this.#finding(verdict), transition, hash128);
   }
 }

@@ -21,12 +21,12 @@ export interface BurningSlo {
 
 /** Worst burns: of several SLOs of one service in one environment the one that burns fastest is reported. */
 export class WorstBurns {
-  readonly #isOpen: (place: RuleScope) => boolean;
+  readonly #isOpen: (scope: RuleScope) => boolean;
   readonly #worst = new Map<string, RuleFinding>();
   readonly #judged = new Set<string>();
 
   /** `isOpen` says of a place whether it is reported already. */
-  constructor(isOpen: (place: RuleScope) => boolean) {
+  constructor(isOpen: (scope: RuleScope) => boolean) {
     this.#isOpen = isOpen;
   }
 
@@ -47,8 +47,8 @@ export class WorstBurns {
   }
 
   /** Fate of a finding that is no longer one: over, or without any record left. */
-  fateOf(place: RuleScope): EpisodeFate {
-    return this.#judged.has(keyKey(place)) ? "close" : "end";
+  fateOf(scope: RuleScope): EpisodeFate {
+    return this.#judged.has(keyKey(scope)) ? "close" : "end";
   }
 }
 

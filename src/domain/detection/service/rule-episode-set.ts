@@ -48,13 +48,13 @@ export class RuleEpisodeSet {
     return this.#open.size;
   }
 
-  isOpen(place: RuleScope): boolean {
-    return this.#open.has(keyOf(place));
+  isOpen(scope: RuleScope): boolean {
+    return this.#open.has(keyOf(scope));
   }
 
   /** When the open episode of a place began. */
-  startOf(place: RuleScope): number | undefined {
-    return this.#open.get(keyOf(place))?.startedAtMs;
+  startOf(scope: RuleScope): number | undefined {
+    return this.#open.get(keyOf(scope))?.startedAtMs;
   }
 
   /** Takes an episode that is open already. */
@@ -65,7 +65,7 @@ export class RuleEpisodeSet {
   }
 
   /** Changes of one cycle at this time. `fate` says what becomes of an episode that was not found again. */
-  settle(findings: readonly RuleFinding[], nowMs: number, fate: (place: ReportedScope) => EpisodeFate = () => "close"): RuleChanges {
+  settle(findings: readonly RuleFinding[], nowMs: number, fate: (scope: ReportedScope) => EpisodeFate = () => "close"): RuleChanges {
     const after = new Map<string, OpenEpisode>();
     const frames: EpisodeFrame[] = [];
     for (const finding of findings) {

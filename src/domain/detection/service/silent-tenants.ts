@@ -35,13 +35,13 @@ interface OpenSilence extends ReportedSilence {
 
 /** All tenants of one server, or of one backtest. */
 export class SilentTenants {
-  readonly #isOpen: (place: RuleScope) => boolean;
+  readonly #isOpen: (scope: RuleScope) => boolean;
   readonly #open = new Map<string, OpenSilence>();
   readonly #suppressedSinceMs = new Map<string, number>();
   #suppressed: SuppressedService[] = [];
 
   /** `isOpen` says of a place whether an alert of it is open. */
-  constructor(isOpen: (place: RuleScope) => boolean) {
+  constructor(isOpen: (scope: RuleScope) => boolean) {
     this.#isOpen = isOpen;
   }
 

@@ -38,7 +38,7 @@ export class ArrivalsStage implements WatchdogStage {
   constructor(context: StagesContext) {
     this.#context = context;
     this.#episodes = new RuleEpisodes(DETECTOR_STALE, context);
-    this.#tenants = new SilentTenants((place) => this.#episodes.isOpen(place));
+    this.#tenants = new SilentTenants((scope) => this.#episodes.isOpen(scope));
     this.#pass = enginePass("arrivals", 1, { ...context, take: (_engine, found) => this.#take(found as ArrivalsFound) });
   }
 
@@ -51,7 +51,7 @@ export class ArrivalsStage implements WatchdogStage {
     state.services.replace(this.#found);
     this.#found = [];
     const startMs = monotonicMs();
-    await this.#episodes.settle(this.#findings(cycle.nowMs), cycle.nowMs, (place) => this.#fateOf(place));
+    await this.#episodes.settle(this.#findings(cycle.nowMs), cycle.nowMs, (scope) => this.#fateOf(scope));
     this.#reportSuppressed(this.#tenants.takeSuppressed(), cycle.nowMs);
     counters.set("servicesStale", this.#tally.stale);
     return { ...outcome, workMs: outcome.workMs + monotonicMs() - startMs };

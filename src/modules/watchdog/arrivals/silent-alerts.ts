@@ -33,10 +33,10 @@ interface OverAlert {
 /** Alerts that end, with the silence that each ends into. */
 function over({ state }: StagesContext, tenant: string): OverAlert[] {
   const firing = [...state.alerts.memory.firing(tenant)];
-  const silences = new Map(firing.filter(isSilence).map((alert) => [placeOf(alert), alert]));
+  const silences = new Map(firing.filter(isSilence).map((alert) => [scopeKey(alert), alert]));
   if (silences.size === 0) return [];
   return firing.flatMap((alert) => {
-    const silence = OF_METRICS.has(alert.state.key.family) ? silences.get(placeOf(alert)) : undefined;
+    const silence = OF_METRICS.has(alert.state.key.family) ? silences.get(scopeKey(alert)) : undefined;
     return silence === undefined || alert.services.length > 0 ? [] : [{ alert, silence }];
   });
 }
@@ -57,6 +57,6 @@ function isSilence({ state: { key } }: Alert): boolean {
   return key.family === "stale" && key.serviceId !== INGESTION_SERVICE;
 }
 
-function placeOf({ state: { key } }: Alert): string {
+function scopeKey({ state: { key } }: Alert): string {
   return JSON.stringify([key.environment, key.serviceId]);
 }

@@ -13,7 +13,7 @@ import type { Cycle, StageOutcome, WatchdogStage } from "../../state/watchdog-st
 import type { StagesContext } from "../stages-context.ts";
 
 /** The open anomalies of a tenant in an environment. */
-interface Place {
+interface CascadeScope {
   readonly tenant: string;
   readonly environment: string;
   readonly onsets: ServiceOnset[];
@@ -46,43 +46,43 @@ export class CascadeStage implements WatchdogStage {
     this.#episodes.load();
     const findings: RuleFinding[] = [];
     let evaluated = 0;
-    for (const place of this.#places()) {
-      const services = new Set(place.onsets.map(({ serviceId }) => serviceId));
+    for (const scope of this.#scopes()) {
+      const services = new Set(scope.onsets.map(({ serviceId }) => serviceId));
       evaluated += services.size;
       if (services.size < CASCADE_SERVICES_MIN) continue;
-      const calls = await this.#callsAmong(place, services, nowMs);
-      for (const cascade of findCascades(place.onsets, calls))
-        findings.push(cascadeFinding(place, this.#withKnownRoot(place, cascade), nowMs));
+      const calls = await this.#callsAmong(scope, services, nowMs);
+      for (const cascade of findCascades(scope.onsets, calls))
+        findings.push(cascadeFinding(scope, this.#withKnownRoot(scope, cascade), nowMs));
     }
     await this.#episodes.settle(findings, nowMs);
     counters.set("cascadesOpen", this.#episodes.openCount);
     return { counts: { evaluated, learning: 0, skipped: {} }, workMs: monotonicMs() - startMs };
   }
 
-  #places(): Iterable<Place> {
-    const places = new Map<string, Place>();
+  #scopes(): Iterable<CascadeScope> {
+    const scopes = new Map<string, CascadeScope>();
     for (const open of this.#context.state.anomalies.openAnomalies()) {
       const { tenant, environment, serviceId, metricName, detector, startedAtMs } = open;
       if (detector === DETECTOR_CASCADE) continue;
       const key = JSON.stringify([tenant, environment]);
-      const place = places.get(key) ?? { tenant, environment, onsets: [], ofCalls: [] };
-      places.set(key, place);
-      if (place.onsets.length >= CASCADE_ONSETS_MAX) continue;
-      place.onsets.push({ serviceId, onsetMs: startedAtMs });
-      if (mayNameCallee(metricName)) place.ofCalls.push(open);
+      const scope = scopes.get(key) ?? { tenant, environment, onsets: [], ofCalls: [] };
+      scopes.set(key, scope);
+      if (scope.onsets.length >= CASCADE_ONSETS_MAX) continue;
+      scope.onsets.push({ serviceId, onsetMs: startedAtMs });
+      if (mayNameCallee(metricName)) scope.ofCalls.push(open);
     }
-    return places.values();
+    return scopes.values();
   }
 
   /** A cascade that grows keeps its root, so that it stays one alert. */
-  #withKnownRoot({ tenant, environment }: Place, cascade: Cascade): Cascade {
+  #withKnownRoot({ tenant, environment }: CascadeScope, cascade: Cascade): Cascade {
     const known = cascade.members.find(
       (serviceId) => this.#episodes.startOf({ tenant, environment, serviceId, metricName: CASCADE_METRIC }) !== undefined,
     );
     return known === undefined ? cascade : { ...cascade, root: known };
   }
 
-  async #callsAmong({ tenant, environment, ofCalls }: Place, services: ReadonlySet<string>, nowMs: number): Promise<Call[]> {
+  async #callsAmong({ tenant, environment, ofCalls }: CascadeScope, services: ReadonlySet<string>, nowMs: number): Promise<Call[]> {
     const to = Math.ceil(nowMs / MINUTE_MS) + 1;
     const calls = new Map<string, Call>();
     await readCalls(this.#context, tenant, { from: to - CASCADE_CALLS_MINUTES, to }, ({ caller, callee }) => {

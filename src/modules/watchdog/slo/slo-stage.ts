@@ -29,13 +29,13 @@ export class SloStage implements WatchdogStage {
       await state.slo.restore(state.series, nowMs, yieldTurn);
       this.#isRestored = true;
     }
-    const worst = new WorstBurns((place) => this.#episodes.isOpen(place));
+    const worst = new WorstBurns((scope) => this.#episodes.isOpen(scope));
     let evaluated = 0;
     for (const window of [...state.slo.windows]) {
       worst.add(window, nowMs);
       if (++evaluated % WINDOWS_PER_TURN === 0) await yieldTurn();
     }
-    await this.#episodes.settle(worst.findings, nowMs, (place) => worst.fateOf(place));
+    await this.#episodes.settle(worst.findings, nowMs, (scope) => worst.fateOf(scope));
     if (number % FORGET_CYCLES === 0) await edit(() => state.slo.forget(state.series, nowMs));
     counters.set("sloWindows", state.slo.size);
     counters.set("sloWindowsRefused", state.slo.refused);

@@ -42,10 +42,10 @@ it("what waits leaves once, urgent first and in its order, and each place is giv
       const twin: Twin = { waiting: [], handed: new Map() };
       let serial = 0;
       const takeBack = (receiver?: string) => {
-        for (const [key, place] of [...twin.handed]) {
-          if (receiver !== undefined && place.receiver !== receiver) continue;
+        for (const [key, position] of [...twin.handed]) {
+          if (receiver !== undefined && position.receiver !== receiver) continue;
           twin.handed.delete(key);
-          twinAdds(twin, key, place.isUrgent);
+          twinAdds(twin, key, position.isUrgent);
         }
       };
       for (const action of actions) {
@@ -78,7 +78,7 @@ it("what waits leaves once, urgent first and in its order, and each place is giv
         }
         for (const name of LANES) {
           expect(queue.first(name)).toEqual(firstOf(twin, name));
-          expect(queue.handedOf(name)).toBe([...twin.handed.values()].filter((place) => place.receiver === name).length);
+          expect(queue.handedOf(name)).toBe([...twin.handed.values()].filter((position) => position.receiver === name).length);
         }
         expect(queue.size(kind)).toBe(twin.waiting.length + twin.handed.size);
         expect(places.taken).toBe(twin.handed.size);

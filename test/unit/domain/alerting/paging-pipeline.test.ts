@@ -5,7 +5,7 @@ import type { Hold } from "../../../../src/domain/alerting/hold.ts";
 import type { Finding } from "../../../../src/domain/alerting/paging/finding.ts";
 import { decideFire } from "../../../../src/domain/alerting/paging/page-pipeline.ts";
 import { PagingMemory } from "../../../../src/domain/alerting/paging/paging-memory.ts";
-import { placeText } from "../../../../src/domain/alerting/paging/service-scope.ts";
+import { scopeText } from "../../../../src/domain/alerting/paging/service-scope.ts";
 import { PagingRig, PAGING_START_MS as START } from "../../../support/paging-rig.ts";
 
 const MINUTE = 60_000;
@@ -402,7 +402,7 @@ describe("the memory", () => {
     expect([
       rig.memory.alert(alertId as string),
       rig.memory.firingCount,
-      rig.memory.cascadeOf(placeText({ tenant: "default", environment: "prod", serviceId: "checkout" })),
+      rig.memory.cascadeOf(scopeText({ tenant: "default", environment: "prod", serviceId: "checkout" })),
     ]).toEqual([undefined, 0, undefined]);
     expect(rig.fire().outcome).toBe("paged");
   });

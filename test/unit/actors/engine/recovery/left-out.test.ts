@@ -43,7 +43,7 @@ class Machine {
       return true;
     } catch (error) {
       for (const { engine } of cluster.members) {
-        const place: CrashPosition | null = engine.crashPlace;
+        const place: CrashPosition | null = engine.crashPosition;
         if (place !== null) this.notes.push({ epoch: this.#epoch, actor: "engine", reason: (error as Error).message, place });
       }
       return false;
@@ -153,7 +153,7 @@ describe("a start that is killed", () => {
     const machine = new Machine();
     const cluster = machine.start() as Cluster;
     machine.send(cluster, early);
-    expect(cluster.members.map(({ engine }) => engine.crashPlace)).toEqual([null, null]);
+    expect(cluster.members.map(({ engine }) => engine.crashPosition)).toEqual([null, null]);
   });
 });
 

@@ -2,7 +2,7 @@
 import type { ShareLedger } from "./share-ledger.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
-export class PlaceQueue {
+export class SlotQueue {
   readonly #shares: ShareLedger;
   readonly #waiting = new TurnQueue<() => void>();
 

@@ -1,14 +1,14 @@
 // Places that tenants share, and who waits for one.
 import { describe, expect, it } from "vitest";
-import { PlaceQueue } from "../../../../src/core/fairness/place-queue.ts";
 import { ShareLedger } from "../../../../src/core/fairness/share-ledger.ts";
+import { SlotQueue } from "../../../../src/core/fairness/slot-queue.ts";
 
 function queueOf(most: number, share: number, tenants: number) {
   const ledger = new ShareLedger({ most, share, tenants: () => tenants });
-  return { ledger, queue: new PlaceQueue(ledger) };
+  return { ledger, queue: new SlotQueue(ledger) };
 }
 
-const takeAll = (queue: PlaceQueue, tenant: string): number => {
+const takeAll = (queue: SlotQueue, tenant: string): number => {
   let taken = 0;
   while (queue.take(tenant)) taken++;
   return taken;
