@@ -34,14 +34,23 @@ export interface Rehearsed {
   readonly frames: readonly EngineFrame["kind"][];
 }
 
-/** Rehearses what engines of these options will do. */
+/** What a rehearsal needs; `createMemory` is `createEngineMemory` in all but tests. */
+export interface RehearsalParts {
+  readonly kernelModule: WebAssembly.Module;
+  readonly clock: Clock;
+  readonly createMemory?: () => WebAssembly.Memory;
+}
+
+/** Rehearses what engines of these options will do; nothing, where the system has no addresses for one more memory: what is never rehearsed is only compiled later. */
 export function rehearse(
   options: EngineOptions,
-  { kernelModule, clock }: { readonly kernelModule: WebAssembly.Module; readonly clock: Clock },
+  { kernelModule, clock, createMemory = createEngineMemory }: RehearsalParts,
   { repeats, msMax }: RehearsalLimits = { repeats: REPEATS, msMax: MS_MAX },
 ): Rehearsed {
   const endMs = clock.monotonicMs() + msMax;
-  const engine = new RehearsedEngine(options, kernelModule, clock);
+  const memory = memoryOf(createMemory);
+  if (memory === undefined) return { bodies: 0, statuses: [], frames: [] };
+  const engine = new RehearsedEngine(options, kernelModule, { clock, memory });
   for (const body of madeUpBodies(repeats, clock.wallMs())) {
     if (clock.monotonicMs() >= endMs) break;
     engine.take(body);
@@ -49,19 +58,34 @@ export function rehearse(
   return engine.end();
 }
 
+function memoryOf(create: () => WebAssembly.Memory): EngineMemory | undefined {
+  try {
+    return new EngineMemory(create());
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
 /** An engine, and all that is around it. */
 class RehearsedEngine {
   readonly #clock: Clock;
-  readonly #memory = new EngineMemory(createEngineMemory());
-  readonly #ring = new CoordinatorRingReader(this.#memory);
+  readonly #memory: EngineMemory;
+  readonly #ring: CoordinatorRingReader;
   readonly #engine: Engine;
   readonly #statuses: number[] = [];
   readonly #frames: Array<EngineFrame["kind"]> = [];
   readonly #log: LogWriter;
   #bodies = 0;
 
-  constructor(options: EngineOptions, kernelModule: WebAssembly.Module, clock: Clock) {
+  constructor(
+    options: EngineOptions,
+    kernelModule: WebAssembly.Module,
+    { clock, memory }: { readonly clock: Clock; readonly memory: EngineMemory },
+  ) {
     this.#clock = clock;
+    this.#memory = memory;
+    this.#ring = new CoordinatorRingReader(memory);
     this.#log = openLogWriter({ directory: "log", dataDir: ".", epoch: options.epoch, writer: 0, syncEach: false }, forgottenFiles);
     const nothingStored = { checkpoints: [], logMarks: [], leaveOut: [], metadata: [], metricScopes: [] };
     this.#engine = new Engine(

@@ -39,3 +39,13 @@ it("leaves no file, no descriptor and nothing of what it was told", () => {
   rehearse(options, { kernelModule, clock }, { repeats: 2, msMax: 1 });
   expect(seen()).toBe(before);
 });
+
+it("rehearses nothing where the system has no addresses for one more memory", () => {
+  const clock = new VirtualClock(Date.UTC(2026, 10, 28));
+  const createMemory = () => new WebAssembly.Memory({ initial: 65_537, maximum: 65_537, shared: true });
+  expect(rehearse(options, { kernelModule, clock, createMemory }, { repeats: 2, msMax: 1 })).toEqual({
+    bodies: 0,
+    statuses: [],
+    frames: [],
+  });
+});
