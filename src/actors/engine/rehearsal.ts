@@ -58,6 +58,25 @@ export function rehearse(
   return engine.end();
 }
 
+/** Options of an engine that knows nothing of a tenant that exists. */
+function ofNobody({ epoch, seriesLimit, zThreshold, samplesMin, window, seeds, idleMs, retentionMs }: EngineOptions): EngineOptions {
+  const stored = { checkpoints: [], logMarks: [] };
+  return {
+    engine: 0,
+    engines: 1,
+    epoch,
+    seriesLimit,
+    zThreshold,
+    samplesMin,
+    window,
+    tenants: ["rehearsal"],
+    seeds,
+    idleMs,
+    retentionMs,
+    ...stored,
+  };
+}
+
 function memoryOf(create: () => WebAssembly.Memory): EngineMemory | undefined {
   try {
     return new EngineMemory(create());
@@ -87,23 +106,19 @@ class RehearsedEngine {
     this.#memory = memory;
     this.#ring = new CoordinatorRingReader(memory);
     this.#log = openLogWriter({ directory: "log", dataDir: ".", epoch: options.epoch, writer: 0, syncEach: false }, forgottenFiles);
-    const nothingStored = { checkpoints: [], logMarks: [], leaveOut: [], metadata: [], metricScopes: [] };
-    this.#engine = new Engine(
-      { ...options, ...nothingStored, engine: 0, engines: 1, tenants: ["rehearsal"] },
-      {
-        memories: [this.#memory],
-        kernel: instantiateKernel<IngestExports & ShardExports>(kernelModule, this.#memory.memory),
-        processSlots: new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES)),
-        log: this.#log,
-        replay: { next: () => ({ done: true, value: [] }) },
-        clock,
-        report: (report) => this.#note(report),
-        ringCoordinator: () => undefined,
-        takeCommand: () => undefined,
-        takeRequest: () => undefined,
-        reply: () => undefined,
-      },
-    );
+    this.#engine = new Engine(ofNobody(options), {
+      memories: [this.#memory],
+      kernel: instantiateKernel<IngestExports & ShardExports>(kernelModule, this.#memory.memory),
+      processSlots: new ProcessSlots(new SharedArrayBuffer(PROCESS_LENGTH_BYTES)),
+      log: this.#log,
+      replay: { next: () => ({ done: true, value: [] }) },
+      clock,
+      report: (report) => this.#note(report),
+      ringCoordinator: () => undefined,
+      takeCommand: () => undefined,
+      takeRequest: () => undefined,
+      reply: () => undefined,
+    });
     this.#rest();
   }
 

@@ -22,6 +22,15 @@ it("has every body taken, and anomalies among them", () => {
   expect(frames.filter((kind) => kind === FRAME_VERDICT).length).toBeGreaterThan(10);
 });
 
+it("knows nothing of the tenants that exist", () => {
+  const clock = new VirtualClock(Date.UTC(2026, 10, 28));
+  const overrides = { scope: { tenant: "default", environment: null, serviceId: null, metricName: null }, overrides: {} };
+  const watchdogSettings = { type: "watchdog-settings", places: [overrides], profiles: [], tables: [], calendars: [] } as const;
+  const metadata = [{ tenant: "default" }] as unknown as NonNullable<EngineOptions["metadata"]>;
+  const stored = { ...options, watchdogSettings, metadata } as unknown as EngineOptions;
+  expect(rehearse(stored, { kernelModule, clock }, { repeats: 2, msMax: 1 }).statuses.length).toBeGreaterThan(0);
+});
+
 it("ends when its time is over", () => {
   const clock = new VirtualClock(Date.UTC(2026, 10, 28));
   let asked = 0;
