@@ -259,9 +259,9 @@ export const TRANSACTION_BYTES_MAX = 4 * 1024 * 1024;
 export const RECORDS_PER_COMMIT_MAX = 1_000;
 /** Places of records that a dead letter takes: it is written with what was sent and counted by kind, 25 to 40 us. */
 export const DEAD_LETTER_PLACES = 4;
-/** Milliseconds after a commit in which further frames are gathered for the next: an anomaly is to be stored within 20 ms, and a commit takes 1 to 5 ms. */
+/** Milliseconds after a commit in which further frames are gathered for the next: an anomaly is to be seen within 100 ms, and a commit takes 1 to 5 ms of all threads for one frame as for ten. */
 export const COMMIT_GATHER_MS_MIN = 2;
-export const COMMIT_GATHER_MS_MAX = 5;
+export const COMMIT_GATHER_MS_MAX = 20;
 /** Milliseconds in which frames gather that nobody waits for, those for `series` and ends of episodes: a commit costs about the same for one block as for ten. At 450 blocks/s they are 45. */
 export const SERIES_GATHER_MS_MAX = 100;
 /** Bytes that may gather, of all engines: half a transaction, so that the frames of a full one are there when the commit before ends. */

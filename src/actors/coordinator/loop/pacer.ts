@@ -1,4 +1,4 @@
-// When the coordinator steps: at once for a command and for the first frame after a pause, else with what comes within a few milliseconds. A commit
+// When the coordinator steps: at once for a command and for the first frame after a pause, else with what comes within some milliseconds. A commit
 // costs about the same for one frame as for ten, and what engines, front and commits need of the processor they take from each other.
 import { COMMIT_GATHER_MS_MAX, COMMIT_GATHER_MS_MIN } from "../../../core/config/limits.ts";
 import { after, background, fatal } from "../../../core/faults/guard.ts";
@@ -16,9 +16,12 @@ export interface PacerDependencies {
 const SLEEP_MS_MAX = 60_000;
 const STEP = fatal("a step of the coordinator");
 
-/** Twice what the commit took, so that commits have a third of the time at most, within bounds. */
+/** Times what a commit took: on one core it takes from what it stores, and engine, front and the system's writers wake for each. */
+const GATHER_SHARE = 10;
+
+/** A multiple of what the commit took, so that commits have an eleventh of the time at most, within bounds. */
 function gatherMs(commitMs: number): number {
-  return Math.min(COMMIT_GATHER_MS_MAX, Math.max(COMMIT_GATHER_MS_MIN, 2 * commitMs));
+  return Math.min(COMMIT_GATHER_MS_MAX, Math.max(COMMIT_GATHER_MS_MIN, GATHER_SHARE * commitMs));
 }
 
 /** Steps the coordinator while there is work, then waits for a command, for frames or for its due time. */
