@@ -16,12 +16,9 @@ export interface PacerDependencies {
 const SLEEP_MS_MAX = 60_000;
 const STEP = fatal("a step of the coordinator");
 
-/** Times what a commit took: on one core it takes from what it stores, and engine, front and the system's writers wake for each. */
-const GATHER_SHARE = 10;
-
-/** A multiple of what the commit took, so that commits have an eleventh of the time at most, within bounds. */
+/** Ten times what the commit took, within bounds: on one core it takes from what it stores, and engine, front and the system's writers wake for each. */
 function gatherMs(commitMs: number): number {
-  return Math.min(COMMIT_GATHER_MS_MAX, Math.max(COMMIT_GATHER_MS_MIN, GATHER_SHARE * commitMs));
+  return Math.min(COMMIT_GATHER_MS_MAX, Math.max(COMMIT_GATHER_MS_MIN, 10 * commitMs));
 }
 
 /** Steps the coordinator while there is work, then waits for a command, for frames or for its due time. */
