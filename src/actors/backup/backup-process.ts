@@ -17,7 +17,6 @@ import {
   readSync,
   renameSync,
   rmSync,
-  statfsSync,
   statSync,
   writeFileSync,
   writeSync,
@@ -28,6 +27,7 @@ import { syncDirectory } from "../../adapters/log/log-file-system.ts";
 import { writeInventory } from "../../adapters/log/log-inventory.ts";
 import { RETAINED_FILES } from "../../adapters/log/stored-parts.ts";
 import { systemClock } from "../../adapters/platform/clock.ts";
+import { freeDiskBytes } from "../../adapters/platform/disk-space.ts";
 import { holdStore, type PinnedStore } from "../../adapters/storage/store-copy.ts";
 import {
   BACKUP_FORMAT,
@@ -83,8 +83,8 @@ function storeFile(name: string): string {
 
 /** Ends with what is missing, before anything is written. */
 function needRoom(bytes: number, folder: string): void {
-  const { bavail, bsize } = statfsSync(folder);
-  if (bavail * bsize < bytes) throw new Error(`the backup needs up to ${bytes} bytes, and ${folder} has ${bavail * bsize} free`);
+  const free = freeDiskBytes(folder);
+  if (free < bytes) throw new Error(`the backup needs up to ${bytes} bytes, and ${folder} has ${free} free`);
 }
 
 /** Both stores, whose transactions are held one behind the other. */

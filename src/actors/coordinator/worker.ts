@@ -1,6 +1,5 @@
 // The thread of the coordinator: opens the stores, hands the checkpoints to main, then steps the coordinator whenever there is work or time is due.
 import { randomBytes } from "node:crypto";
-import { statfsSync } from "node:fs";
 import { forbiddenTarget } from "../../adapters/http-client/address-guard.ts";
 import { DataFaultFile } from "../../adapters/log/data-fault-file.ts";
 import { FlushRounds } from "../../adapters/log/flush-rounds.ts";
@@ -12,6 +11,7 @@ import { coveredSegments, measureSegments } from "../../adapters/log/log-segment
 import { logDirectory } from "../../adapters/log/meta-file.ts";
 import { SetAsideFolder } from "../../adapters/log/set-aside-folder.ts";
 import { systemClock } from "../../adapters/platform/clock.ts";
+import { freeDiskBytes } from "../../adapters/platform/disk-space.ts";
 import { collectWhenIdle } from "../../adapters/platform/idle-collection.ts";
 import { nameSources } from "../../adapters/platform/source-positions.ts";
 import type { EngineMemory } from "../../adapters/shared-memory/engine-memory.ts";
@@ -109,8 +109,7 @@ function diskMeter(dataDir: string): () => DiskMeasure {
   return () => {
     try {
       const { bytes, segments } = measureSegments(logDirectory(dataDir));
-      const { bavail, bsize } = statfsSync(dataDir);
-      last = { logBytes: bytes, logSegments: segments, freeBytes: bavail * bsize };
+      last = { logBytes: bytes, logSegments: segments, freeBytes: freeDiskBytes(dataDir) };
     } catch (error) {
       if (!(error instanceof Error && "syscall" in error)) throw error;
     }

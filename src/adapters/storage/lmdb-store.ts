@@ -12,13 +12,14 @@
  *    after it began the library tells only to itself, in the callback of `startWriting` (write.js), where we listen too (VisibleCommits).
  */
 
-import { statfsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import type { Database, RootDatabase } from "lmdb";
 import { open } from "lmdb";
 import { KEY_BYTES_MAX } from "../../core/config/key-limits.ts";
 import { FULL_DISK_ROWS_PER_STEP } from "../../core/config/limits.ts";
+import { freeDiskBytes } from "../platform/disk-space.ts";
 import { type FilePages, FileRoom } from "./file-room.ts";
 import type { CommitOptions, KeyValueStore, StoreEntry, StoreOperation, StoreRange, StoreStats } from "./key-value-store.ts";
 import { StoreError } from "./key-value-store.ts";
@@ -328,8 +329,7 @@ class LmdbStore implements SealedStore {
   /** Tells a disk without room for so many bytes from one that fails. */
   #diskCode(code: string, bytes: number): string {
     if (code !== "EIO") return code;
-    const { bavail, bsize } = statfsSync(this.#path);
-    return bavail * bsize < FULL_DISK_BYTES + 2 * bytes ? "ENOSPC" : code; // twice: other commits may share the transaction
+    return freeDiskBytes(this.#path) < FULL_DISK_BYTES + 2 * bytes ? "ENOSPC" : code; // twice: other commits may share the transaction
   }
 }
 

@@ -3,10 +3,11 @@
  * of their keys, into a file beside it, which takes its place once it is on the disk. A start that ends before that leaves the old file, and what it has written is deleted by the next.
  * 16 MiB of rows take some 0.15 s.
  */
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statfsSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { COMPACTED_BYTES_MAX, COMPACTION_FREE_BYTES_MIN } from "../../core/config/pack-limits.ts";
 import type { Log } from "../../core/telemetry/log-event.ts";
+import { freeDiskBytes } from "../platform/disk-space.ts";
 import { type KeyValueStore, type StoreEntry, StoreError } from "./key-value-store.ts";
 import { DATA_FILE, LOCK_FILE } from "./lmdb-file.ts";
 import { type LmdbStoreOptions, openLmdbStore, type SealedStore } from "./lmdb-store.ts";
@@ -58,8 +59,7 @@ function factsOf({ path }: LmdbStoreOptions, bytes: number) {
 
 /** LMDB ends the process where the disk is too full for its own first pages. */
 function fits(store: SealedStore, folder: string): boolean {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize >= store.stats().usedBytes + FREE_BYTES_LEFT;
+  return freeDiskBytes(folder) >= store.stats().usedBytes + FREE_BYTES_LEFT;
 }
 
 function isWorth(store: SealedStore): boolean {
