@@ -23,7 +23,7 @@ import { ReplayForwarder } from "./actors/front/replay-forwarder.ts";
 import { RuleForwarder } from "./actors/front/rule-forwarder.ts";
 import { type SummaryLink, summaryLink } from "./actors/front/summary-link.ts";
 import { RefusalQueue } from "./actors/front/tenants/refusal-queue.ts";
-import { TenantGate } from "./actors/front/tenants/tenant-gate.ts";
+import { TenantAdmission } from "./actors/front/tenants/tenant-admission.ts";
 import { Vitals } from "./actors/front/vitals.ts";
 import { WebFiles } from "./actors/front/web-files.ts";
 import { type NotifierConnections, NotifierStart } from "./actors/notifier/notifier-thread.ts";
@@ -103,7 +103,7 @@ class Server {
   readonly #startedMs = systemClock.wallMs();
   readonly #startThread = threadStarter((failure) => this.#failed(failure));
   readonly #credentials = new CredentialDirectory();
-  readonly #tenants: TenantGate;
+  readonly #tenants: TenantAdmission;
   readonly #engines: EngineGroup;
   readonly #bodyPorts: readonly BodyPort[];
   readonly #coordinatorSlots = new Float64Array(new SharedArrayBuffer(COORDINATOR_SLOTS * 8));
@@ -164,7 +164,7 @@ class Server {
       onTokenKeys: () => this.#streams.review(),
     });
     this.#heartbeat = new Heartbeat(config.DEADMAN_HEARTBEAT_URL, { clock: systemClock, log: log.of("heartbeat") });
-    this.#tenants = new TenantGate({
+    this.#tenants = new TenantAdmission({
       monotonicMs: () => systemClock.monotonicMs(),
       rates: readPlanRates(config.PLAN_LIMITS),
       // Engines have it before any body of the tenant, which is published later.

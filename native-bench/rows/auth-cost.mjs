@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { JSON_HEADERS, SINGLE_PATH } from "../servers/vedette.mjs";
 import { conditions, serverTurn, takeTurns } from "../turns.mjs";
 
-const gateFile = fileURLToPath(new URL("../clients/gate-loop.mjs", import.meta.url));
+const authorizerFile = fileURLToPath(new URL("../clients/authorizer-loop.mjs", import.meta.url));
 const secret = "the secret of a bench: 32 bytes or more";
 const passes = 400_000;
 
@@ -19,7 +19,7 @@ export const authCost = {
     const singles = { file: await context.bodies.get("json-singles", context.quick ? { records: 300_000 } : {}), path: SINGLE_PATH };
     const batches = { file: await context.bodies.get("A", context.quick ? { samples: 5_000_000 } : {}) };
     const starting = { env: { JWT_SECRET: secret } };
-    const gate = (kind) => async () => Number(await context.runPinned(process.execPath, [gateFile, kind, String(passes)]));
+    const gate = (kind) => async () => Number(await context.runPinned(process.execPath, [authorizerFile, kind, String(passes)]));
     const turns = await takeTurns(context, {
       single: () => serverTurn(context, "vedette", { ...singles, headers: JSON_HEADERS, connections: 5, coldRequests: 20_000 }, starting),
       "2,000 samples": () => serverTurn(context, "vedette", { ...batches, connections: 5, coldRequests: 50 }, starting),

@@ -13,7 +13,7 @@ import { COMPRESSED_BYTES_MIN } from "../../core/config/interface-limits.ts";
 import { answerFault, background, guarded, run } from "../../core/faults/guard.ts";
 import type { WrittenCounts } from "../../core/protocol/engine-control.ts";
 import type { Principal } from "../../core/protocol/query.ts";
-import type { AdmissionHandler, AdmittedBody } from "./access/gate.ts";
+import type { AdmissionHandler, AdmittedBody } from "./access/authorizer.ts";
 import { ALERT_CHART, chartAnswer } from "./alert-charts.ts";
 import { JSON_HEADERS, NO_HEADERS, refusalHeaders, retryHeaders } from "./answer-headers.ts";
 import type { DocumentAnswer } from "./documents.ts";

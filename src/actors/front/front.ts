@@ -17,7 +17,7 @@ import { type AlertsPort, DEFAULT_TENANT, isAnonymous } from "../../domain/acces
 import { presentedCredential } from "../../domain/access/presented-credential.ts";
 import { reaches } from "../../domain/access/roles.ts";
 import { isAskedByForeignPage } from "./access/authenticator.ts";
-import type { Asked, Gate } from "./access/gate.ts";
+import type { Asked, Authorizer } from "./access/authorizer.ts";
 import type { SignIn } from "./access/sign-in.ts";
 import type { AlertCharts } from "./alert-charts.ts";
 import { JSON_HEADERS, NO_HEADERS } from "./answer-headers.ts";
@@ -31,9 +31,9 @@ import type { RequestHistogram } from "./metrics-page.ts";
 import { type PrometheusFront, PrometheusRequests } from "./prometheus-requests.ts";
 import type { QueryLink } from "./query-link.ts";
 import type { RefusedBodies } from "./refused-bodies.ts";
-import { AlertGate } from "./tenants/alert-gate.ts";
+import { AlertRateLimiter } from "./tenants/alert-rate-limiter.ts";
 import type { RefusalQueue } from "./tenants/refusal-queue.ts";
-import type { TenantGate } from "./tenants/tenant-gate.ts";
+import type { TenantAdmission } from "./tenants/tenant-admission.ts";
 import type { WebFiles } from "./web-files.ts";
 
 const TEXT = `Vedette, anomaly detection and incident analysis. Open this address in a browser for the user interface.
@@ -77,7 +77,7 @@ export interface FrontParts {
   readonly ingestion: Ingestion;
   readonly queries: QueryLink;
   readonly streams: EventStreams;
-  readonly tenants: TenantGate;
+  readonly tenants: TenantAdmission;
   /** Requests beyond a rate. */
   readonly refusals: RefusalQueue;
   readonly requests: RequestHistogram;
@@ -86,7 +86,7 @@ export interface FrontParts {
 
 export interface FrontDependencies extends FrontParts {
   readonly clock: Clock;
-  readonly gate: Gate;
+  readonly authorizer: Authorizer;
   /** Addresses of pictures that are read without a session. */
   readonly charts: AlertCharts;
   /** Null where no link was printed. */
@@ -122,7 +122,7 @@ export class Front {
   readonly #ofRequest: RequestDependencies;
   readonly #documents: Documents;
   readonly #prometheus: PrometheusRequests;
-  readonly #alerts = new AlertGate();
+  readonly #alerts = new AlertRateLimiter();
 
   /** What the front answers by itself. */
   readonly #answers: {
@@ -169,7 +169,7 @@ export class Front {
       this.#dispatch(request, route, signed?.principal ?? VISITOR);
       return;
     }
-    this.#dependencies.gate.pass(endpoint.access === "public" ? GUARDED_METRICS : (endpoint as Asked), exchange, request);
+    this.#dependencies.authorizer.authorize(endpoint.access === "public" ? GUARDED_METRICS : (endpoint as Asked), exchange, request);
   }
 
   /** The handler of the OTLP port: nothing else is served there. */
@@ -192,7 +192,7 @@ export class Front {
     }
     const refusal = this.#alerts.refuseAddress(exchange.request.remoteAddress, this.#dependencies.clock.monotonicMs());
     if (refusal !== undefined) return request.refuse(refusal);
-    this.#dependencies.gate.passAlert(port, exchange, request);
+    this.#dependencies.authorizer.authorizeAlert(port, exchange, request);
   }
 
   #dispatch(request: FrontRequest, { endpoint, path }: Route, principal: Principal): void {
@@ -341,9 +341,9 @@ export class Front {
     }
   }
 
-  /** The gate has found the credential good: it becomes a cookie. */
+  /** The credential was found good: it becomes a cookie. */
   #startSession(request: FrontRequest): void {
-    const { gate, clock, sessionHeaders } = this.#dependencies;
+    const { authorizer, clock, sessionHeaders } = this.#dependencies;
     const { request: head } = request.exchange;
     const presented = presentedCredential({
       authorization: head.header("authorization"),
@@ -355,7 +355,7 @@ export class Front {
       return;
     }
     const nowMs = clock.wallMs();
-    request.respond(204, sessionHeaders(presented.text, gate.endMs(head, nowMs) - nowMs), "");
+    request.respond(204, sessionHeaders(presented.text, authorizer.endMs(head, nowMs) - nowMs), "");
   }
 
   /** A page of another site, or of another port of this host, must not end it. */
@@ -365,7 +365,7 @@ export class Front {
   }
 
   #stream(request: FrontRequest, principal: Principal): void {
-    const { streams, gate, clock } = this.#dependencies;
+    const { streams, authorizer, clock } = this.#dependencies;
     const { request: head } = request.exchange;
     const wish = streamWish(head);
     if (!wish.ok) return request.refuse(wish.refusal);
@@ -385,7 +385,7 @@ export class Front {
     else {
       const stream = request.exchange.openStream(200, headers);
       if (stream === undefined) return;
-      const credential = { isGood: () => gate.isStillGood(head), endMs: gate.endMs(head, clock.wallMs()) };
+      const credential = { isGood: () => authorizer.isStillGood(head), endMs: authorizer.endMs(head, clock.wallMs()) };
       streams.add(principal.tenant, stream, credential, wish.value);
     }
   }

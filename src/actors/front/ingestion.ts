@@ -73,7 +73,7 @@ export interface Sender {
 /** A body on its way, and how it is collected. */
 export interface SentBody {
   readonly exchange: HttpExchange;
-  /** Collects the body as its admission has it (access/gate.ts). */
+  /** Collects the body as its admission has it (access/authorizer.ts). */
   collect(bytesMax: number, onBody: BodyReceiver): void;
 }
 

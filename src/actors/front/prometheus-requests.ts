@@ -44,7 +44,7 @@ const CALLS: ReadonlyMap<string, PromqlCallName> = new Map([
   ["promqlExemplars", "query_exemplars"],
 ]);
 
-/** Serves requests to Prometheus' API that the gate has let in. */
+/** Serves requests to Prometheus' API that are authorized. */
 export class PrometheusRequests {
   readonly #options: PrometheusOptions;
   readonly #dependencies: PrometheusDependencies;

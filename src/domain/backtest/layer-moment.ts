@@ -91,7 +91,7 @@ export async function pairMoment(
   const judged = { layer, atMs: sampleMs, value: verdict.evidence, bar: Math.max(1, verdict.bar), verdict: record, sinceMs } as const;
   if (sampleMs < newestMs && settings.evaluationDelaySeconds > 0)
     return { ...judged, state: "skipped", reason: "evaluation_delay", declared: false };
-  const { isFiring } = verdict.gate;
+  const { isFiring } = verdict.firing;
   const reason = record.suppressed_by ?? (isFiring ? null : "ordinary");
   return { ...judged, state: EVALUATED, reason: isFiring ? null : reason, declared: isFiring };
 }
@@ -176,12 +176,12 @@ export async function serviceMoment(
   }
   const { newest } = track;
   if (newest === undefined || !isNew) return { ...skippedMoment(layer, "no_new_values"), sinceMs };
-  const { evidence, gate } = newest.verdict;
+  const { evidence, firing } = newest.verdict;
   return {
     layer,
     state: EVALUATED,
-    reason: gate.isFiring ? null : (gate.suppressedBy ?? "ordinary"),
-    declared: gate.isFiring,
+    reason: firing.isFiring ? null : (firing.suppressedBy ?? "ordinary"),
+    declared: firing.isFiring,
     atMs: newest.sampleMs,
     value: evidence,
     bar: EVIDENCE_BAR * newest.bar,

@@ -98,9 +98,9 @@ function alertsOf(bytes: Uint8Array<ArrayBuffer>, { times, values, width }: Time
   const alerts: AlertTime[] = [];
   for (let row = 0; row < times.length; row++) {
     const timeMs = times[row] as number;
-    const { gate } = detector.observe(timeMs, values.subarray(row * width, (row + 1) * width));
-    if (gate.opened) alerts.push({ fromMs: timeMs, toMs: timeMs });
-    else if (gate.isFiring) (alerts.at(-1) as AlertTime).toMs = timeMs;
+    const { firing } = detector.observe(timeMs, values.subarray(row * width, (row + 1) * width));
+    if (firing.opened) alerts.push({ fromMs: timeMs, toMs: timeMs });
+    else if (firing.isFiring) (alerts.at(-1) as AlertTime).toMs = timeMs;
   }
   return alerts;
 }

@@ -5,8 +5,8 @@ import {
   EVIDENCE_SERVICES_PER_INCIDENT_MAX,
   EVIDENCE_STREAMS_PER_TENANT_MAX,
 } from "../../core/config/analysis-limits.ts";
+import { FairMutex } from "../../core/fairness/fair-mutex.ts";
 import type { ShareLedger } from "../../core/fairness/share-ledger.ts";
-import { TurnGate } from "../../core/fairness/turn-gate.ts";
 import type { EvidenceAnswer, EvidenceQuery, RingValues } from "../../core/protocol/evidence.ts";
 import { MINUTE_MS } from "../../core/time/durations.ts";
 import { STALE_METRIC } from "../../domain/detection/service/stale-finding.ts";
@@ -66,13 +66,13 @@ export class EvidenceGathering {
   /** Names that each engine has told. */
   readonly #names = new Map<number, ReportedNames>();
   #scan = 0;
-  readonly #gate: TurnGate;
+  readonly #mutex: FairMutex;
 
   constructor(dependencies: EvidenceDependencies) {
     this.#dependencies = dependencies;
-    // Nobody is refused at the gate: people ask isFull before, and what an incident needs waits as long as it takes.
+    // Nobody is refused here: people ask isFull before, and what an incident needs waits as long as it takes.
     const options = { perTenantMax: Number.POSITIVE_INFINITY, waitMsMax: Number.POSITIVE_INFINITY, shares: dependencies.shares };
-    this.#gate = new TurnGate(options, () => 0);
+    this.#mutex = new FairMutex(options, () => 0);
   }
 
   /** Whether so many of a tenant's questions wait that its people are to ask again later, which is counted. */
@@ -85,14 +85,14 @@ export class EvidenceGathering {
 
   /** Evidence of an incident. Rejects with EngineUnavailableError. */
   gather(wanted: EvidenceWanted): Promise<IncidentEvidence> {
-    return this.#gate.runAnyway(wanted.tenant, () => this.#gather(wanted));
+    return this.#mutex.runAnyway(wanted.tenant, () => this.#gather(wanted));
   }
 
   /** The series that stand best for each service. Rejects with EngineUnavailableError. */
   rings({ tenant, environment }: EvidencePosition, nowMs: number): Promise<RingValues[]> {
     const query = { tenant, environment, onsetMs: nowMs, untilMs: nowMs, services: null, wants: "rings" as const };
     const found: RingValues[] = [];
-    return this.#gate.runAnyway(tenant, async () => {
+    return this.#mutex.runAnyway(tenant, async () => {
       await this.#ask(query, ({ rings }) => found.push(...rings));
       return found;
     });
@@ -130,7 +130,7 @@ export class EvidenceGathering {
       for (const edge of callees) if (named.length < EVIDENCE_EDGES_PER_INCIDENT_MAX) named.push(edge);
       for (const serviceId of passed) services.add(serviceId);
     };
-    await this.#gate.runAnyway(position.tenant, () => this.#ask(query, take));
+    await this.#mutex.runAnyway(position.tenant, () => this.#ask(query, take));
     const called = calls.map(({ callee }) => callee);
     return { calls, named: namedEdges(named, services, called) };
   }

@@ -9,7 +9,7 @@ import {
   BACKTESTS_PER_TENANT_MAX,
   CYCLE_MS,
 } from "../../core/config/backtest-limits.ts";
-import { TurnGate } from "../../core/fairness/turn-gate.ts";
+import { FairMutex } from "../../core/fairness/fair-mutex.ts";
 import type { PageDecision } from "../../domain/alerting/paging/page-decision.ts";
 import { backtest, cycles, firstCycle } from "../../domain/backtest/backtest.ts";
 import type { BacktestSeries } from "../../domain/backtest/history.ts";
@@ -35,7 +35,7 @@ export const BACKTEST = {
 
 /** The backtests of a server: one at a time, since a second would take the time of the first, and both would be late. */
 interface Backtests {
-  readonly gate: TurnGate;
+  readonly mutex: FairMutex;
   /** Share that is done of the one that runs. */
   share: number;
 }
@@ -50,7 +50,7 @@ function backtestsOf({ state, nowMs }: BacktestContext): Backtests {
     waitMsMax: BACKTEST_WAIT_MS_MAX,
     shares: state.shares.ledger("backtests_waiting"),
   };
-  const made = { gate: new TurnGate(options, nowMs), share: 0 };
+  const made = { mutex: new FairMutex(options, nowMs), share: 0 };
   backtests.set(state, made);
   return made;
 }
@@ -75,7 +75,7 @@ async function runBacktest(context: BacktestContext, request: QueryRequest<"back
   const unknown = routingProblem(context, request);
   if (unknown !== undefined) return unknown;
   const all = backtestsOf(context);
-  const outcome = await all.gate.run(request.principal.tenant, () => runOne(context, request, sinceMs, untilMs));
+  const outcome = await all.mutex.run(request.principal.tenant, () => runOne(context, request, sinceMs, untilMs));
   if (outcome === "late") return refused("overloaded", `other backtests took ${BACKTEST_WAIT_MS_MAX / 1000} s; try again later`);
   if (outcome !== "full") return outcome;
   const done = `the one that runs is ${Math.floor(100 * all.share)} % done`;

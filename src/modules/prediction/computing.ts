@@ -1,19 +1,19 @@
 // Computations of queries, in the thread that is there for them.
 import { done, type Outcome, refused } from "../../api/refusal.ts";
 import { COMPUTATION_WAIT_MS_MAX, COMPUTATIONS_WAITING_MAX } from "../../core/config/prediction-limits.ts";
-import { TurnGate } from "../../core/fairness/turn-gate.ts";
+import { FairMutex } from "../../core/fairness/fair-mutex.ts";
 import { messageOf } from "../../core/text/error-text.ts";
 import { type Computation, computed, type ResultOf } from "../../domain/prediction/computation.ts";
 import type { PredictionContext } from "./prediction-context.ts";
 
 /** One computation is in the thread at a time, so that the next is that of the tenant whose turn it is. */
-const gates = new WeakMap<object, TurnGate>();
+const mutexes = new WeakMap<object, FairMutex>();
 
-function gateOf({ state, nowMs }: Pick<PredictionContext, "state" | "nowMs">): TurnGate {
+function mutexOf({ state, nowMs }: Pick<PredictionContext, "state" | "nowMs">): FairMutex {
   const options = { perTenantMax: COMPUTATIONS_WAITING_MAX, waitMsMax: COMPUTATION_WAIT_MS_MAX };
-  const gate = gates.get(state) ?? new TurnGate({ ...options, shares: state.shares.ledger("computations_waiting") }, nowMs);
-  gates.set(state, gate);
-  return gate;
+  const mutex = mutexes.get(state) ?? new FairMutex({ ...options, shares: state.shares.ledger("computations_waiting") }, nowMs);
+  mutexes.set(state, mutex);
+  return mutex;
 }
 
 /** A place of the tenant's among those that wait. Refused with 503 where too many wait, or where it takes too long. */
@@ -24,7 +24,7 @@ export async function computeFor<K extends Computation["kind"]>(
 ): Promise<Outcome<ResultOf<K>>> {
   const { state, compute = async (one) => computed(one) } = context;
   try {
-    const result = await gateOf(context).run(tenant, () => compute(computation));
+    const result = await mutexOf(context).run(tenant, () => compute(computation));
     if (result === "late") return refused("overloaded", "other computations took too long; ask again shortly");
     if (result !== "full") return done(result as ResultOf<K>);
     const places = state.shares.ledger("computations_waiting");

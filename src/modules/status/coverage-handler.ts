@@ -3,7 +3,7 @@
 import { done, type Outcome, refused } from "../../api/refusal.ts";
 import { ownMember } from "../../core/collections/own-member.ts";
 import { COVERAGE_KEYS_MAX, COVERAGE_METRICS_MAX, COVERAGE_STREAMS_MAX, COVERAGE_TOP_ROWS } from "../../core/config/limits.ts";
-import { TurnGate } from "../../core/fairness/turn-gate.ts";
+import { FairMutex } from "../../core/fairness/fair-mutex.ts";
 import {
   COVERAGE_LAYERS,
   type CoverageAnswer,
@@ -23,12 +23,12 @@ import type { StatusContext } from "./status-context.ts";
 const PER_TENANT_MAX = 4;
 const WAIT_MS_MAX = 10_000;
 /** By server: one scan at a time, since an engine keeps the place of one. */
-const gates = new WeakMap<object, TurnGate>();
+const mutexes = new WeakMap<object, FairMutex>();
 
-function gateOf({ state, nowMs }: StatusContext): TurnGate {
-  const gate = gates.get(state) ?? new TurnGate({ perTenantMax: PER_TENANT_MAX, waitMsMax: WAIT_MS_MAX }, nowMs);
-  gates.set(state, gate);
-  return gate;
+function mutexOf({ state, nowMs }: StatusContext): FairMutex {
+  const mutex = mutexes.get(state) ?? new FairMutex({ perTenantMax: PER_TENANT_MAX, waitMsMax: WAIT_MS_MAX }, nowMs);
+  mutexes.set(state, mutex);
+  return mutex;
 }
 
 /** Number of the last scan, in one process. */
@@ -78,7 +78,7 @@ class Found {
 
 export async function coverage(context: StatusContext, { principal, query, shares }: QueryRequest<"coverage">): Promise<Outcome<unknown>> {
   const { tenant } = principal;
-  const counted = await gateOf(context).run(tenant, () => count(context, tenant, query));
+  const counted = await mutexOf(context).run(tenant, () => count(context, tenant, query));
   if (counted === "full") return refused("overloaded", `${PER_TENANT_MAX} counts of coverage wait already; try again in a second`);
   if (counted === "late") return refused("overloaded", "others' coverage was counted first; try again in a second");
   const { found, streamsInMemory } = counted;

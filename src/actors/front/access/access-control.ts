@@ -18,8 +18,8 @@ import { messageOf } from "../../../core/text/error-text.ts";
 import type { Secret } from "../../../core/text/secret.ts";
 import { type AccessPolicyOptions, DEFAULT_TENANT, openIngestionWarning } from "../../../domain/access/access-policy.ts";
 import { Authenticator } from "./authenticator.ts";
+import { Authorizer } from "./authorizer.ts";
 import type { CredentialDirectory } from "./credential-directory.ts";
-import { Gate } from "./gate.ts";
 import { SignIn, sessionHeaders } from "./sign-in.ts";
 
 /** Settings; texts that are empty are not set. */
@@ -63,7 +63,7 @@ export interface AccessControlDependencies {
 
 /** Everything about credentials on the main thread. */
 export class AccessControl {
-  readonly gate: Gate;
+  readonly authorizer: Authorizer;
   readonly authenticator: Authenticator;
   readonly jwks: JwksSource | null;
   /** Null where secrets are the operator's. */
@@ -112,7 +112,14 @@ export class AccessControl {
     const warning = openIngestionWarning({ ingestAuth: settings.INGEST_AUTH, boundHost: settings.HOST });
     if (warning !== null && !needsClientCertificate) dependencies.log("warn", warning);
     const onLostTrust = (reason: string) => dependencies.log("warn", `${LOST_TRUST}: ${reason}. ${PROXY_ADVICE}`);
-    this.gate = new Gate({ policy, authenticator: this.authenticator, tenantExists, sessionCookie, onLostTrust, needsClientCertificate });
+    this.authorizer = new Authorizer({
+      policy,
+      authenticator: this.authenticator,
+      tenantExists,
+      sessionCookie,
+      onLostTrust,
+      needsClientCertificate,
+    });
     this.sessionHeaders = (credential, lifetimeMs) => sessionHeaders(sessionCookie(), credential, isReachedByHttps(settings), lifetimeMs);
     this.jwks?.start();
     const isOwn = settings.JWT_SECRET === undefined && secret !== null;
@@ -123,8 +130,8 @@ export class AccessControl {
 
   /** Members that the front uses of it. */
   get ofFront() {
-    const { gate, signIn, sessionHeaders } = this;
-    return { gate, signIn, sessionHeaders };
+    const { authorizer, signIn, sessionHeaders } = this;
+    return { authorizer, signIn, sessionHeaders };
   }
 
   /** Takes over what files of secrets hold by now, and the identity provider's keys; what cannot be used changes nothing, and is told. */

@@ -68,7 +68,7 @@ export class ServiceTrack {
   get newest() {
     const [verdict, detector] = [this.#verdict, this.#detector];
     if (verdict === undefined || detector === undefined) return undefined;
-    return { verdict, sampleMs: this.#sampleMs, bar: detector.gate.bar, record: serviceVerdict(detector, this.#finding(verdict)) };
+    return { verdict, sampleMs: this.#sampleMs, bar: detector.firing.bar, record: serviceVerdict(detector, this.#finding(verdict)) };
   }
 
   #finding(verdict: ServiceVerdict): ServiceFinding {

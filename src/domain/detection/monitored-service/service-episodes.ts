@@ -23,15 +23,15 @@ export class ServiceEpisodes {
     const transition = serviceTransition(verdict, wasFiring, service.peakZ);
     if (transition === "open" || transition === "update") service.peakZ = serviceZ(verdict);
     if (transition !== undefined) this.#send(service, detector, verdict, transition);
-    const { gate } = verdict;
-    return gate.opened || wasFiring !== gate.isFiring;
+    const { firing } = verdict;
+    return firing.opened || wasFiring !== firing.isFiring;
   }
 
   /** Ends the alert of a service that is not judged any more, if one is open; true where it was. */
   end(service: MonitoredService): boolean {
     const detector = service.detector();
     if (detector?.isFiring !== true) return false;
-    detector.gate.end();
+    detector.firing.end();
     this.#send(service, detector, SERVICE_AT_REST, "end");
     return true;
   }

@@ -51,7 +51,7 @@ export class ShadowModel {
     this.#sampleMs = reader.newestMs;
     model.parts.levels.fillGaps(reader.values);
     this.#scored++;
-    if (detector.observe(nowMs, reader.values).gate.opened) this.#alerts++;
+    if (detector.observe(nowMs, reader.values).firing.opened) this.#alerts++;
   }
 
   /** Vectors scored, and alerts that it would have opened, since the last call; undefined where there was no vector. */

@@ -5,7 +5,7 @@ import { ACCEPTED_MS } from "../../../core/layout/episode-ends.ts";
 import { anomalyScore } from "../anomaly-score.ts";
 import { OWN_TAIL_LENGTH, OwnTail } from "../departure/own-tail.ts";
 import { pagesPerValue } from "../departure/page-budget.ts";
-import { AlertGate, GATE_LENGTH, type GateStep } from "../gates/alert-gate.ts";
+import { FIRING_LENGTH, FiringState, type FiringStep } from "../gates/firing-state.ts";
 import { DriftingMoments, MOMENTS_LENGTH } from "../rolling/drifting-moments.ts";
 import { RECENT_LENGTH, RecentValues } from "../rolling/recent-values.ts";
 import { INTERVAL_LENGTH, UsualInterval } from "../rolling/usual-interval.ts";
@@ -54,8 +54,8 @@ const OVER_BITS = 0b111;
 const NEAR = 0.8;
 const OWN_SHARE = 0.5;
 const SEVERE = 2;
-const GATE_INDEX = HEAD_LENGTH + 2 * RECENT_LENGTH + CHANNELS * CHANNEL_LENGTH + INTERVAL_LENGTH;
-const FIXED_LENGTH = HEAD_LENGTH + 2 * RECENT_LENGTH + CHANNELS * CHANNEL_LENGTH + INTERVAL_LENGTH + GATE_LENGTH + OWN_TAIL_LENGTH;
+const FIRING_INDEX = HEAD_LENGTH + 2 * RECENT_LENGTH + CHANNELS * CHANNEL_LENGTH + INTERVAL_LENGTH;
+const FIXED_LENGTH = HEAD_LENGTH + 2 * RECENT_LENGTH + CHANNELS * CHANNEL_LENGTH + INTERVAL_LENGTH + FIRING_LENGTH + OWN_TAIL_LENGTH;
 
 /** Numbers of state of a detector for so many metrics: 122 and three rows. */
 export function serviceDetectorFloats(width: number): number {
@@ -64,7 +64,7 @@ export function serviceDetectorFloats(width: number): number {
 
 /** Takes the alert of one detector's state over into another's: whether it is open, since when, and how high its bar is. The metrics may differ. */
 export function carryAlert(from: Float64Array, into: Float64Array): void {
-  into.set(from.subarray(GATE_INDEX, GATE_INDEX + GATE_LENGTH), GATE_INDEX);
+  into.set(from.subarray(FIRING_INDEX, FIRING_INDEX + FIRING_LENGTH), FIRING_INDEX);
 }
 
 /** Another model goes on with a detector's state: what the one before put in the place of missing values is nothing that they move from. */
@@ -81,7 +81,7 @@ export interface ServiceVerdict {
   evidence: number;
   /** Level that the service's own evidence passes by chance as seldom as people are told for nothing; 0 where too little is known. */
   tail: number;
-  gate: Omit<GateStep, "suppressedBy"> & { readonly suppressedBy: GateStep["suppressedBy"] | "not_persistent" };
+  firing: Omit<FiringStep, "suppressedBy"> & { readonly suppressedBy: FiringStep["suppressedBy"] | "not_persistent" };
 }
 
 /** Share of a metric in the last vector. */
@@ -98,8 +98,8 @@ export interface MetricShare {
 
 type Channels = readonly [EvidenceChannel, EvidenceChannel, EvidenceChannel, EvidenceChannel];
 
-const NOT_PERSISTENT: ServiceVerdict["gate"] = { isFiring: false, opened: false, suppressedBy: "not_persistent" };
-const NO_STEP: GateStep = { isFiring: false, opened: false, suppressedBy: null };
+const NOT_PERSISTENT: ServiceVerdict["firing"] = { isFiring: false, opened: false, suppressedBy: "not_persistent" };
+const NO_STEP: FiringStep = { isFiring: false, opened: false, suppressedBy: null };
 
 /** One service with a fixed list of metrics, over caller-owned state of serviceDetectorFloats(width) numbers, all 0 at the start. */
 export class ServiceDetector {
@@ -112,10 +112,10 @@ export class ServiceDetector {
   readonly #isolations: RecentValues;
   readonly #channels: readonly EvidenceChannel[];
   readonly #interval: UsualInterval;
-  readonly gate: AlertGate;
+  readonly firing: FiringState;
   readonly #tail: OwnTail;
   #model: ServiceModel | null;
-  readonly #verdict: ServiceVerdict = { score: 0, z: 0, evidence: 0, tail: 0, gate: NO_STEP };
+  readonly #verdict: ServiceVerdict = { score: 0, z: 0, evidence: 0, tail: 0, firing: NO_STEP };
 
   /** Of `columns` that are not known nothing is taken for a count of single events. */
   constructor(
@@ -140,13 +140,13 @@ export class ServiceDetector {
       return new EvidenceChannel(take(CHANNEL_LENGTH), SPREADS_MIN[channel] as number);
     });
     this.#interval = new UsualInterval(take(INTERVAL_LENGTH));
-    this.gate = new AlertGate(take(GATE_LENGTH));
+    this.firing = new FiringState(take(FIRING_LENGTH));
     this.#tail = new OwnTail(take(OWN_TAIL_LENGTH));
     this.#rows = take(FEATURE_ROWS * width);
   }
 
   get isFiring(): boolean {
-    return this.gate.isFiring;
+    return this.firing.isFiring;
   }
 
   /** Throws where there is none. */
@@ -189,10 +189,10 @@ export class ServiceDetector {
     this.#take(timeMs, values);
     if (this.#model !== null) {
       verdict.evidence = this.#weigh(this.#model, this.#rows, (FEATURE_ROWS - 1) * this.#width, timeMs);
-      verdict.gate = this.#step(timeMs, verdict.evidence / EVIDENCE_BAR);
-      const tail = verdict.gate.isFiring ? this.#tail.passedWith(PAGES_SHARE * pagesPerValue(this.#interval.ms)) : 0;
+      verdict.firing = this.#step(timeMs, verdict.evidence / EVIDENCE_BAR);
+      const tail = verdict.firing.isFiring ? this.#tail.passedWith(PAGES_SHARE * pagesPerValue(this.#interval.ms)) : 0;
       verdict.tail = verdict.z >= SURE_Z ? Math.min(tail, verdict.evidence) : tail;
-      if (!verdict.gate.isFiring) this.#tail.add(Math.max(0, verdict.evidence));
+      if (!verdict.firing.isFiring) this.#tail.add(Math.max(0, verdict.evidence));
     }
     return verdict;
   }
@@ -227,7 +227,7 @@ export class ServiceDetector {
     this.#head[NEWEST_MS] = times[count - 1] as number;
   }
 
-  #step(timeMs: number, evidence: number): ServiceVerdict["gate"] {
+  #step(timeMs: number, evidence: number): ServiceVerdict["firing"] {
     const [levels, jumps, places, leavings] = this.#channels as Channels;
     const standing = Math.max(levels.alone, places.alone) / EVIDENCE_BAR;
     const over = ((((this.#head[OVER] as number) << 1) | (standing >= NEAR ? 1 : 0)) & OVER_BITS) >>> 0;
@@ -236,8 +236,8 @@ export class ServiceDetector {
     const isDeclared =
       isJoint || leavings.alone >= EVIDENCE_BAR || Math.max(standing, jumps.alone / EVIDENCE_BAR) >= SEVERE || (over & (over - 1)) !== 0;
     if (this.isFiring || evidence < 1 || (isDeclared && !this.#isOfFewEvents()))
-      return this.gate.step(timeMs, evidence, this.#interval.ms, false);
-    this.gate.step(timeMs, 0, this.#interval.ms, false);
+      return this.firing.step(timeMs, evidence, this.#interval.ms, false);
+    this.firing.step(timeMs, 0, this.#interval.ms, false);
     return NOT_PERSISTENT;
   }
 
@@ -290,7 +290,7 @@ export class ServiceDetector {
     const { level, jump, isolation } = strangeness;
     const [levels, jumps, places, leavings] = this.#channels as Channels;
     // While an alert is open nothing is learned of it, up to when it is accepted.
-    const learns = !this.isFiring || timeMs - this.gate.openedMs >= ACCEPTED_MS;
+    const learns = !this.isFiring || timeMs - this.firing.openedMs >= ACCEPTED_MS;
     const weighed = [
       levels.weigh(level, learns),
       jumps.weigh(jump, learns),

@@ -22,15 +22,15 @@ export const SERVICE_AT_REST: ServiceVerdict = {
   z: 0,
   evidence: 0,
   tail: 0,
-  gate: { isFiring: false, opened: false, suppressedBy: null },
+  firing: { isFiring: false, opened: false, suppressedBy: null },
 };
 
 /** Transition by a verdict of the episode whose highest reported peak is `peakZ`; undefined where nothing is to be reported. What opens or updates has a new peak. */
 export function serviceTransition(verdict: ServiceVerdict, wasFiring: boolean, peakZ: number): EpisodeFrame["transition"] | undefined {
-  const { gate } = verdict;
-  if (gate.opened) return "open";
-  if (wasFiring && !gate.isFiring) return "close";
-  if (!gate.isFiring) return undefined;
+  const { firing } = verdict;
+  if (firing.opened) return "open";
+  if (wasFiring && !firing.isFiring) return "close";
+  if (!firing.isFiring) return undefined;
   // What passes the service's own tail is reported by the vector that passes it, however little it rises above what opened the episode.
   const isBeyondTail = verdict.evidence >= verdict.tail && evidenceZ(verdict.tail) > peakZ;
   return isBeyondTail || serviceZ(verdict) > PEAK_GROWTH * peakZ ? "update" : undefined;
@@ -50,7 +50,7 @@ export function serviceFrame(
   transition: EpisodeFrame["transition"],
   hashText: (text: string) => string,
 ): EpisodeFrame {
-  const startedAtMs = detector.gate.openedMs;
+  const startedAtMs = detector.firing.openedMs;
   return {
     tenant,
     environment,

@@ -44,9 +44,9 @@ export function evidenceZ(evidence: number): number {
 export function serviceVerdict(detector: ServiceDetector, finding: ServiceFinding) {
   const { names, verdict, timeMs, rows, trainedMs } = finding;
   const z = serviceZ(verdict);
-  const bar = EVIDENCE_BAR * detector.gate.bar;
+  const bar = EVIDENCE_BAR * detector.firing.bar;
   const shares = detector.contributions(names);
-  const { suppressedBy } = verdict.gate;
+  const { suppressedBy } = verdict.firing;
   return {
     detector: DETECTOR_SERVICE,
     observed: verdict.evidence,

@@ -13,7 +13,7 @@ import {
 import { OWN_TAIL_LENGTH, type TailEvidence } from "../departure/own-tail.ts";
 import { shareOfOne } from "../departure/page-budget.ts";
 import type { YoungDeparture } from "../departure/young-departure.ts";
-import { AlertGate, GATE_LENGTH } from "../gates/alert-gate.ts";
+import { FIRING_LENGTH, FiringState } from "../gates/firing-state.ts";
 import { DriftingMoments, MOMENTS_LENGTH } from "../rolling/drifting-moments.ts";
 import type { PendingGroup } from "../rolling/observation-groups.ts";
 import { RECENT_LENGTH, RECENT_VALUES, RecentValues } from "../rolling/recent-values.ts";
@@ -72,7 +72,7 @@ export class PairDetector {
   readonly #valueSample: ThinnedSample;
   readonly #meanSample: ThinnedSample;
   readonly #stepSample: ThinnedSample;
-  readonly #gate: AlertGate;
+  readonly #firing: FiringState;
   readonly #profile: HourProfile;
   readonly #deployment: Float64Array;
   /** Whether the value observed last is worth a page by itself. */
@@ -122,7 +122,7 @@ export class PairDetector {
     this.#valueSample = sample(0);
     this.#meanSample = sample(1);
     this.#stepSample = sample(2);
-    this.#gate = new AlertGate(take(GATE_LENGTH));
+    this.#firing = new FiringState(take(FIRING_LENGTH));
     this.#profile = new HourProfile(take(HOUR_PROFILE_LENGTH));
     this.#deployment = take(DEPLOYMENT_LENGTH);
     const more = new Float64Array(state, FIRST_PAIR_STATE_BYTES, MORE_DEPARTURE_DETECTOR_LENGTH);
@@ -167,12 +167,12 @@ export class PairDetector {
 
   /** Whether an alert is firing. */
   get isFiring(): boolean {
-    return this.#gate.isFiring || this.departure.isOpen;
+    return this.#firing.isFiring || this.departure.isOpen;
   }
 
   /** Nothing departs, and no alert fires: what the state holds is the series' own ordinary. */
   get isAtRest(): boolean {
-    return !this.#gate.isFiring && this.departure.isAtRest;
+    return !this.#firing.isFiring && this.departure.isAtRest;
   }
 
   /** Judges a finite value by what came before it, and takes it in. Times must not go back. */
@@ -206,7 +206,7 @@ export class PairDetector {
     this.#newest = value;
     this.departure.observe(timeMs, value, moment);
     this.#level = this.departure.accepted;
-    this.#isFrozen = this.departure.isOpen || (this.#gate.isFiring && timeMs - this.#gate.openedMs < INCIDENT_MS);
+    this.#isFrozen = this.departure.isOpen || (this.#firing.isFiring && timeMs - this.#firing.openedMs < INCIDENT_MS);
     this.#learnSpike(value);
     if (this.#level !== undefined) this.#takeLevel();
     if (this.departure.rejoins) this.#rejoin(value, value - verdict.expected);
@@ -219,8 +219,8 @@ export class PairDetector {
     const level = verdict.level / verdict.levelBar;
     verdict.evidence = Math.max(level, Math.min(level / SUPPORTED_LEVEL, verdict.spike / bars.spike));
     if (acceptedMs > 0 && timeMs >= acceptedMs) this.#acceptAlert(acceptedMs, hour);
-    verdict.bar = this.#gate.bar;
-    verdict.gate = this.#gate.step(timeMs, verdict.evidence, this.#interval.ms, isLearning);
+    verdict.bar = this.#firing.bar;
+    verdict.firing = this.#firing.step(timeMs, verdict.evidence, this.#interval.ms, isLearning);
     this.#conclude(timeMs, value, wasFiring, around, !Number.isNaN(hour));
     return verdict;
   }
@@ -313,7 +313,7 @@ export class PairDetector {
     this.#tellDeparture(value);
     if (departure.opened) verdict.side = departure.size < 0 ? -1 : 1;
     const isYoung = departure.isYoung(this.#interval.ms);
-    verdict.reports = departure.opened || (!isYoung && verdict.gate.isFiring && this.#isShared(timeMs, value, around, isHourKnown));
+    verdict.reports = departure.opened || (!isYoung && verdict.firing.isFiring && this.#isShared(timeMs, value, around, isHourKnown));
     const intervalMs = this.#interval.ms;
     const lasting = this.#lasting;
     const moment = this.#lastingMoment;
@@ -355,7 +355,7 @@ export class PairDetector {
     if (this.#verdict.isSeasonal && !isHourKnown) return false;
     const { side, usual, scale, levelBar, width, evidence } = this.#verdict;
     const { ms } = this.#interval;
-    if (evidence < 1 || timeMs - this.#gate.openedMs > RECENT_VALUES * ms) return false;
+    if (evidence < 1 || timeMs - this.#firing.openedMs > RECENT_VALUES * ms) return false;
     if (this.#isBusy(timeMs, side) || this.departure.isSmallMove || this.departure.hasHadLevel(value)) return false;
     const tail = this.#levelTail.passedWith(highLevels(width * ms, width) * shareOfOne(streams));
     if (this.#verdict.level < (tail * zThreshold) / Z_THRESHOLD_DEFAULT) return false;
@@ -392,7 +392,7 @@ export class PairDetector {
   /** Somebody has taken the level of an alert that began by then for the usual one: it ends with the next value of it. */
   #acceptAlert(acceptedMs: number, hour: number): void {
     const verdict = this.#verdict;
-    if (!this.#gate.isFiring || this.#gate.openedMs > acceptedMs || this.departure.isOpen) return;
+    if (!this.#firing.isFiring || this.#firing.openedMs > acceptedMs || this.departure.isOpen) return;
     if (this.#level === undefined) {
       if (verdict.evidence < 1) return;
       this.#level = { from: verdict.usual, to: verdict.mean };
@@ -400,7 +400,7 @@ export class PairDetector {
       this.departure.settle(verdict.mean, hour);
       this.#takeLevel();
     }
-    this.#gate.end();
+    this.#firing.end();
     this.#lasting.moveTo(this.#level.to);
     verdict.evidence = 0;
   }

@@ -2,7 +2,7 @@
 import { anomalyScore } from "../anomaly-score.ts";
 import type { KnownReason } from "../departure/known-departures.ts";
 import type { TailEvidence } from "../departure/own-tail.ts";
-import type { GateStep } from "../gates/alert-gate.ts";
+import type { FiringStep } from "../gates/firing-state.ts";
 import { equivalentZ } from "../tail-probability.ts";
 
 /** Robust z of telemetry has Student's tail with so many degrees of freedom: 10 is an equivalent z of 3.1, 100 of 4.8. */
@@ -34,7 +34,7 @@ export class PairVerdict {
   bar = 1;
   /** Robust standard deviations of the value, its short mean or its step. */
   spike = 0;
-  gate: GateStep = { isFiring: false, opened: false, suppressedBy: null };
+  firing: FiringStep = { isFiring: false, opened: false, suppressedBy: null };
   /** An alert fires, of the level or of a departure, and has begun with this value. */
   isFiring = false;
   opened = false;

@@ -5,7 +5,7 @@ import {
   MORE_DEPARTURE_DETECTOR_LENGTH,
 } from "../departure/departure-detector.ts";
 import { OWN_TAIL_LENGTH } from "../departure/own-tail.ts";
-import { GATE_LENGTH } from "../gates/alert-gate.ts";
+import { FIRING_LENGTH } from "../gates/firing-state.ts";
 import { MOMENTS_LENGTH } from "../rolling/drifting-moments.ts";
 import { RECENT_LENGTH } from "../rolling/recent-values.ts";
 import { SAMPLE_LENGTH, SAMPLE_VALUES } from "../rolling/thinned-sample.ts";
@@ -24,7 +24,7 @@ export const PAIR_STATE_DOUBLES =
   2 * RECENT_LENGTH +
   4 * MOMENTS_LENGTH +
   SAMPLES * SAMPLE_LENGTH +
-  GATE_LENGTH +
+  FIRING_LENGTH +
   HOUR_PROFILE_LENGTH +
   DEPLOYMENT_LENGTH +
   DEPARTURE_DETECTOR_LENGTH +

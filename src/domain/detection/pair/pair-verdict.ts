@@ -113,16 +113,16 @@ export function pairVerdict(of: PairObservation): RuleVerdict {
 }
 
 function pairGates({ verdict, baseline, direction }: PairObservation): GateResult[] {
-  const { evidence, bar, side, gate, departure, departedBar } = verdict;
+  const { evidence, bar, side, firing, departure, departedBar } = verdict;
   if (isDeparture(verdict)) {
     const minimum = atLeast("minimum_samples", baseline.n, DEPARTING_VALUES);
     return [minimum, atLeast(OWN_TAIL_GATE, Math.abs(departure), departedBar), holds("direction", mayAlert(side, direction))];
   }
   return [
-    { name: "minimum_samples", passed: gate.suppressedBy !== "learning", value: baseline.n, limit: LEARNING_VALUES },
+    { name: "minimum_samples", passed: firing.suppressedBy !== "learning", value: baseline.n, limit: LEARNING_VALUES },
     atLeast("level", evidence, 1),
-    { name: "flap_control", passed: gate.suppressedBy !== "flapping", value: evidence, limit: bar },
-    holds("new_incident", gate.suppressedBy !== "same_incident"),
+    { name: "flap_control", passed: firing.suppressedBy !== "flapping", value: evidence, limit: bar },
+    holds("new_incident", firing.suppressedBy !== "same_incident"),
     holds("direction", mayAlert(side, direction)),
   ];
 }

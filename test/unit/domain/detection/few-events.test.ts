@@ -68,7 +68,7 @@ describe.each([1, 2, 3])("a service that fails once in five hundred, seed %d", (
   const opens = (minutes: number, next: () => Float64Array): boolean => {
     const untilMinute = minute + minutes;
     let opened = false;
-    for (; minute < untilMinute; minute++) opened ||= detector.observe(minute * MINUTE_MS, next()).gate.opened;
+    for (; minute < untilMinute; minute++) opened ||= detector.observe(minute * MINUTE_MS, next()).firing.opened;
     return opened;
   };
 

@@ -41,7 +41,7 @@ class Service {
   pass(minutes: number, moved: (metric: number) => number = () => 0): { readonly opened: number[]; readonly isFiring: boolean } {
     const opened: number[] = [];
     for (let at = 0; at < minutes; at++) {
-      if (this.detector.observe(START_MS + this.#minute++ * MINUTE_MS, this.#next(moved)).gate.opened) opened.push(at);
+      if (this.detector.observe(START_MS + this.#minute++ * MINUTE_MS, this.#next(moved)).firing.opened) opened.push(at);
     }
     return { opened, isFiring: this.detector.isFiring };
   }
@@ -112,7 +112,7 @@ describe("a service of many metrics", () => {
       const detector = trained(rows);
       return Array.from(
         { length: 5 },
-        (_, at) => detector.observe(START_MS + at * MINUTE_MS, Float64Array.of(errors, 100 + 10 * random.normal())).gate.opened,
+        (_, at) => detector.observe(START_MS + at * MINUTE_MS, Float64Array.of(errors, 100 + 10 * random.normal())).firing.opened,
       ).some(Boolean);
     };
     expect([2, 4].map(opensAt)).toEqual([false, false]);

@@ -19,7 +19,7 @@ function noise(seed: number): () => number {
 
 /** Rows at which an alert opened. */
 function openings(detector: PairDetector, value: (row: number) => number, rows: number): number[] {
-  return Array.from({ length: rows }, (_, row) => row).filter((row) => detector.observe(START + row * INTERVAL, value(row)).gate.opened);
+  return Array.from({ length: rows }, (_, row) => row).filter((row) => detector.observe(START + row * INTERVAL, value(row)).firing.opened);
 }
 
 describe("pair detector", () => {

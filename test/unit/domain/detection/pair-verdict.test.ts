@@ -95,7 +95,7 @@ describe("the verdict of a pair", () => {
       detector,
       [0, at + 24],
       (r) => 100 + next() - (r >= at ? 6 : 0),
-      ({ gate }) => gate.opened,
+      ({ firing }) => firing.opened,
     );
     expect(row).toBeGreaterThanOrEqual(at);
     const record = pairVerdict(observation(detector, verdict, row));
@@ -117,7 +117,7 @@ describe("the verdict of a pair", () => {
     const detector = new PairDetector();
     const at = 10 * DAY_ROWS + 72;
     const value = (row: number) => 100 + (row >= at ? 0 : 30 * Math.sin((2 * Math.PI * row) / DAY_ROWS)) + next();
-    const { row, verdict } = firstWhere(detector, [0, at + 24], value, ({ gate }) => gate.opened);
+    const { row, verdict } = firstWhere(detector, [0, at + 24], value, ({ firing }) => firing.opened);
     const record = pairVerdict(observation(detector, verdict, row));
     // 2026-01-15 is a Thursday.
     expect(record.baseline.bucket).toMatch(/^working day at 0[67]:00$/);
@@ -147,7 +147,7 @@ describe("the verdict of a pair", () => {
           d,
           [0, 13],
           (row) => (row === 12 ? 1e6 : row % 2),
-          ({ gate }) => gate.suppressedBy !== null,
+          ({ firing }) => firing.suppressedBy !== null,
         ),
     ],
     [
@@ -159,7 +159,7 @@ describe("the verdict of a pair", () => {
           d,
           [0, 900],
           (row) => 100 + next() + (isUp(row) ? 12 : 0),
-          ({ gate }) => gate.suppressedBy === "same_incident",
+          ({ firing }) => firing.suppressedBy === "same_incident",
         );
       },
     ],
@@ -174,7 +174,7 @@ describe("the verdict of a pair", () => {
   it("says that it is held back as flapping where the bar was raised", () => {
     const verdict = changed(new PairDetector().observe(START, 1), { evidence: 1.2, bar: 1.4 });
     const gate = { isFiring: false, opened: false, suppressedBy: "flapping" } as const;
-    const record = pairVerdict(observation(new PairDetector(), changed(verdict, { gate }), 0));
+    const record = pairVerdict(observation(new PairDetector(), changed(verdict, { firing: gate }), 0));
     expect(record.suppressed_by).toBe("flapping");
     expect(record.gates.find(({ name }) => name === "flap_control")).toEqual({
       name: "flap_control",
@@ -201,7 +201,7 @@ describe("the verdict of a pair", () => {
     ]);
     const verdict = changed(new PairDetector().observe(START, 1), { evidence: 2, level: 7, side: -1 });
     const gate = { isFiring: true, opened: true, suppressedBy: null };
-    expect(pairVerdict(observation(new PairDetector(), changed(verdict, { gate }), 0, "high")).suppressed_by).toBe("direction");
+    expect(pairVerdict(observation(new PairDetector(), changed(verdict, { firing: gate }), 0, "high")).suppressed_by).toBe("direction");
   });
 
   it("counts a spike to the other side of the level for nothing", () => {
@@ -239,7 +239,7 @@ describe("a deployment", () => {
   it("lets what is far beyond any release through", () => {
     let opened = 0;
     const next = noise(7);
-    const visit = (_: number, { gate }: PairVerdict) => (opened += gate.opened ? 1 : 0);
+    const visit = (_: number, { firing }: PairVerdict) => (opened += firing.opened ? 1 : 0);
     feed(new PairDetector(), [0, at + 24], (row) => 100 + next() + (row >= at ? 40 : 0), visit, START + at * INTERVAL);
     expect(opened).toBe(1);
   });
@@ -288,7 +288,7 @@ describe("a season by the clock on the wall", () => {
       const next = noise(2);
       let opened = 0;
       const value = (row: number) => profile(START + row * INTERVAL + offsetMs(START + row * INTERVAL)) + next();
-      feed(detector, [0, jump + DAY_ROWS], value, (row, { gate }) => (opened += row >= jump && gate.opened ? 1 : 0));
+      feed(detector, [0, jump + DAY_ROWS], value, (row, { firing }) => (opened += row >= jump && firing.opened ? 1 : 0));
       return opened;
     };
     expect(openings(new PairDetector(undefined, offsetMs))).toBe(0);

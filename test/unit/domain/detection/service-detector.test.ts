@@ -93,10 +93,10 @@ describe("service detector", () => {
     for (let i = 0; i < 500; i++) {
       const row = next();
       if (i % 50 > 45) row[i % 4] = (row[i % 4] as number) + 20;
-      const { score, gate } = slow.observe(START + i * MINUTE_MS, row);
+      const { score, firing } = slow.observe(START + i * MINUTE_MS, row);
       const verdict = fast.observe(START + i * MINUTE_MS, row);
       expect(verdict.score).toBeCloseTo(score, 6);
-      expect(verdict.gate.opened).toBe(gate.opened);
+      expect(verdict.firing.opened).toBe(firing.opened);
     }
   });
 
@@ -111,8 +111,8 @@ describe("service detector", () => {
     let opened = 0;
     let high = 0;
     for (let i = 0; i < 2880; i++) {
-      const { gate, score } = detector.observe(START + i * MINUTE_MS, next());
-      opened += gate.opened ? 1 : 0;
+      const { firing, score } = detector.observe(START + i * MINUTE_MS, next());
+      opened += firing.opened ? 1 : 0;
       high += score >= 0.7 ? 1 : 0;
     }
     expect(opened).toBeLessThanOrEqual(1);
@@ -124,9 +124,9 @@ describe("service detector", () => {
     for (let i = 0; i < 200; i++) detector.observe(START + i * MINUTE_MS, next());
     const broken = next();
     broken[2] = -(broken[2] as number) + 0.5;
-    const { score, gate } = detector.observe(START + 200 * MINUTE_MS, broken);
+    const { score, firing } = detector.observe(START + 200 * MINUTE_MS, broken);
     expect(score).toBeGreaterThan(0.7);
-    expect(gate.opened).toBe(true);
+    expect(firing.opened).toBe(true);
     expect(detector.isFiring).toBe(true);
     const [first] = detector.contributions(["a", "b", "c", "d"]);
     expect(first?.feature).toBe("c");
@@ -140,8 +140,8 @@ describe("service detector", () => {
       return broken.map((isBroken, i) => {
         const vector = next();
         if (isBroken) vector[2] = (vector[2] as number) + OFF_THE_RELATION;
-        const { evidence, gate } = detector.observe(START + (200 + i) * MINUTE_MS, vector);
-        return { isOver: evidence >= EVIDENCE_BAR, isSevere: evidence >= 2 * EVIDENCE_BAR, opened: gate.opened, by: gate.suppressedBy };
+        const { evidence, firing } = detector.observe(START + (200 + i) * MINUTE_MS, vector);
+        return { isOver: evidence >= EVIDENCE_BAR, isSevere: evidence >= 2 * EVIDENCE_BAR, opened: firing.opened, by: firing.suppressedBy };
       });
     };
     const [alone] = gates(true, false, false);
@@ -165,6 +165,6 @@ describe("service detector", () => {
     expect(detector.observe(START, Float64Array.of(7, 0)).evidence).toBe(0);
     const moved = detector.observe(START + MINUTE_MS, Float64Array.of(7, 1));
     expect(Number.isFinite(moved.score)).toBe(true);
-    expect(moved.gate.opened).toBe(true);
+    expect(moved.firing.opened).toBe(true);
   });
 });

@@ -5,12 +5,12 @@ import { serviceTransition } from "../../../../src/domain/detection/multivariate
 import { evidenceZ } from "../../../../src/domain/detection/multivariate/service-verdict.ts";
 
 const FIRING = { isFiring: true, opened: false, suppressedBy: null };
-const verdict = (evidence: number, tail: number, gate: ServiceVerdict["gate"] = FIRING): ServiceVerdict => ({
+const verdict = (evidence: number, tail: number, gate: ServiceVerdict["firing"] = FIRING): ServiceVerdict => ({
   score: 0,
   z: 0,
   evidence,
   tail,
-  gate,
+  firing: gate,
 });
 
 describe("an episode of a service", () => {

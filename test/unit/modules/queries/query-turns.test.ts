@@ -1,7 +1,7 @@
 // The coordinator's time between tenants that ask, on a clock that moves with the work.
 import { describe, expect, it } from "vitest";
 import { QUERY_TURNS_MS_MAX } from "../../../../src/core/config/limits.ts";
-import { TurnGate } from "../../../../src/core/fairness/turn-gate.ts";
+import { FairMutex } from "../../../../src/core/fairness/fair-mutex.ts";
 import { TurnQueue } from "../../../../src/core/fairness/turn-queue.ts";
 import { EngineAsks } from "../../../../src/modules/engines/engine-client.ts";
 import { QueryTurns, ShareOfTimeError } from "../../../../src/modules/queries/query-turns.ts";
@@ -117,7 +117,7 @@ describe("questions to engines", () => {
 
 describe("work of which one runs at a time", () => {
   it("goes by turns between tenants, and a tenant has a few waiting at most", async () => {
-    const gate = new TurnGate({ perTenantMax: 3, waitMsMax: 1_000 }, () => 0);
+    const gate = new FairMutex({ perTenantMax: 3, waitMsMax: 1_000 }, () => 0);
     const order: string[] = [];
     let running = 0;
     const work = (name: string) => async () => {
@@ -137,7 +137,7 @@ describe("work of which one runs at a time", () => {
 
   it("is not begun once its turn comes too late, and goes on after work that failed", async () => {
     let nowMs = 0;
-    const gate = new TurnGate({ perTenantMax: 3, waitMsMax: 1_000 }, () => nowMs);
+    const gate = new FairMutex({ perTenantMax: 3, waitMsMax: 1_000 }, () => nowMs);
     const first = gate.run("evil", async () => {
       await immediate();
       nowMs += 1_001;

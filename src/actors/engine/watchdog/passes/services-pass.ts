@@ -274,7 +274,7 @@ export class ServicesPass implements WatchdogDetector {
     const verdict = detector.observe(this.#nowMs, reader.values);
     this.#evaluated++;
     service.state = EVALUATED;
-    const { suppressedBy } = verdict.gate;
+    const { suppressedBy } = verdict.firing;
     if (suppressedBy !== null) this.#skip(suppressedBy);
     const isReported = this.#episodes.take(service, detector, verdict, wasFiring);
     if (isReported || this.#nowMs - service.storedMs >= SERVICE_STATE_STORE_MS) this.#store(service);

@@ -325,7 +325,7 @@ describe("comparison of secrets", () => {
   });
 
   it("happens nowhere else: what holds credentials compares none with an operator", () => {
-    for (const file of ["authenticator", "sign-in", "gate"]) {
+    for (const file of ["authenticator", "sign-in", "authorizer"]) {
       const source = readFileSync(`src/actors/front/access/${file}.ts`, "utf8");
       expect(source).not.toMatch(/(?:digest|secret|adminToken|\btoken\b)\)?\s*(?:===|!==|==|!=)\s*(?!null|undefined|"")/i);
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { RefusalQueue } from "../../../../../src/actors/front/tenants/refusal-queue.ts";
-import { Excess, TenantGate } from "../../../../../src/actors/front/tenants/tenant-gate.ts";
+import { Excess, TenantAdmission } from "../../../../../src/actors/front/tenants/tenant-admission.ts";
 import { errorAnswer } from "../../../../../src/api/error-answer.ts";
 import { PreparedRefusal } from "../../../../../src/api/refusal.ts";
 import {
@@ -137,7 +137,7 @@ describe("a tenant far beyond its rate", () => {
   /** Senders in a closed loop for ten seconds, on a virtual clock with turns of 0.1 ms. */
   function flood(connections: number, plan: string, rate: number) {
     const { clock, refusals, endTurn, timers } = queue();
-    const tenants = new TenantGate({ monotonicMs: () => clock.ms, rates: parsePlanRates(`${plan}=${rate}`), announce: () => {} });
+    const tenants = new TenantAdmission({ monotonicMs: () => clock.ms, rates: parsePlanRates(`${plan}=${rate}`), announce: () => {} });
     tenants.take([{ type: "tenant", tenant: { tenant: "greedy", plan } }]);
     const startMs = clock.ms;
     const takenMs: number[] = [];

@@ -3,9 +3,9 @@ import { ShareLedger } from "./share-ledger.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 /** Why work was not done: too much of its tenant waits already, or its turn came too late. */
-export type TurnRefusal = "full" | "late";
+export type MutexRefusal = "full" | "late";
 
-export interface TurnGateOptions {
+export interface FairMutexOptions {
   /** Number of turns of one tenant, that which runs included. */
   readonly perTenantMax: number;
   readonly waitMsMax: number;
@@ -13,22 +13,22 @@ export interface TurnGateOptions {
   readonly shares?: ShareLedger;
 }
 
-export class TurnGate {
-  readonly #options: TurnGateOptions;
+export class FairMutex {
+  readonly #options: FairMutexOptions;
   readonly #nowMs: () => number;
   readonly #queue = new TurnQueue<() => void>();
   readonly #shares: ShareLedger;
   #isRunning = false;
   #next = 0;
 
-  constructor(options: TurnGateOptions, nowMs: () => number) {
+  constructor(options: FairMutexOptions, nowMs: () => number) {
     this.#options = options;
     this.#shares = options.shares ?? ShareLedger.alone();
     this.#nowMs = nowMs;
   }
 
   /** Does the work once it is its tenant's turn. */
-  async run<T>(tenant: string, work: () => Promise<T>): Promise<T | TurnRefusal> {
+  async run<T>(tenant: string, work: () => Promise<T>): Promise<T | MutexRefusal> {
     if (this.#shares.held(tenant) >= this.#options.perTenantMax || !this.#shares.take(tenant)) return "full";
     const sinceMs = this.#nowMs();
     return this.#inTurn(tenant, async () => (this.#nowMs() - sinceMs > this.#options.waitMsMax ? "late" : await work()));

@@ -1,8 +1,8 @@
 // Bodies that are on their way while credentials change: the gate asks again before anything of them is taken.
 import { expect, it } from "vitest";
 import { Authenticator } from "../../../../../src/actors/front/access/authenticator.ts";
+import { type AdmittedBody, Authorizer } from "../../../../../src/actors/front/access/authorizer.ts";
 import { CredentialDirectory } from "../../../../../src/actors/front/access/credential-directory.ts";
-import { type AdmittedBody, Gate } from "../../../../../src/actors/front/access/gate.ts";
 import { credentialDigest } from "../../../../../src/adapters/credentials/credential-hash.ts";
 import type { BodyReceiver, HttpExchange } from "../../../../../src/adapters/http/http-server.ts";
 import { task } from "../../../../../src/core/faults/guard.ts";
@@ -18,7 +18,7 @@ class BodyRig {
   readonly outcome: string[] = [];
   isTokenGood = true;
   deliver: BodyReceiver = () => undefined;
-  readonly #gate: Gate;
+  readonly #gate: Authorizer;
 
   constructor() {
     this.directory.takeAll([
@@ -39,7 +39,7 @@ class BodyRig {
         verify: async () => (this.isTokenGood ? { ok: true, claims } : { ok: false, message: "bad signature", isTemporary: false }),
       },
     );
-    this.#gate = new Gate({
+    this.#gate = new Authorizer({
       policy: () => ({ ingestAuth: "required", readAuth: "required", boundHost: "127.0.0.1", boundPort: 8080, isTls: false }),
       authenticator,
       tenantExists,
@@ -62,7 +62,7 @@ class BodyRig {
     } as unknown as HttpExchange;
     const collects = (collect: AdmittedBody) => collect(100, (body) => this.outcome.push(`taken ${body}`));
     await new Promise<void>((resolve) => {
-      this.#gate.pass({ access: "ingest", isOfSender: true }, exchange, {
+      this.#gate.authorize({ access: "ingest", isOfSender: true }, exchange, {
         admit: (_principal, collect) => {
           collects(collect);
           resolve();

@@ -18,7 +18,7 @@ export interface Sender {
   readonly rateLimitRps?: number | null;
 }
 
-export interface TenantGateDependencies {
+export interface TenantAdmissionDependencies {
   readonly monotonicMs: () => number;
   readonly rates: PlanRates;
   /** Told of each tenant that has not had a number before, at once. */
@@ -33,8 +33,8 @@ interface Allowance {
 }
 
 /** Tenants, their plans and what is left of them. */
-export class TenantGate {
-  readonly #dependencies: TenantGateDependencies;
+export class TenantAdmission {
+  readonly #dependencies: TenantAdmissionDependencies;
   readonly #directory = new TenantDirectory([DEFAULT_TENANT]);
   readonly #tenants = new Map<string, Allowance>();
   readonly #keys = new Map<string, TokenBucket>();
@@ -42,7 +42,7 @@ export class TenantGate {
   readonly #excess = new WeakMap<TokenBucket, Excess>();
   readonly #limited = new Map<Plan | "key", number>([...PLANS.map((plan) => [plan, 0] as const), ["key", 0]]);
 
-  constructor(dependencies: TenantGateDependencies) {
+  constructor(dependencies: TenantAdmissionDependencies) {
     this.#dependencies = dependencies;
   }
 

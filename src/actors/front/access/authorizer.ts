@@ -23,8 +23,8 @@ const NO_HEADERS: HttpHeaders = [];
 const NO_CERTIFICATE =
   "senders show a client certificate here (TLS_CLIENT_CA_FILE): this connection has shown none, or one that another authority signed or that has ended";
 
-export interface GateDependencies {
-  /** Settings of the gate, and the address where the server listens: the port is known once it does. */
+export interface AuthorizerDependencies {
+  /** Settings of access, and the address where the server listens: the port is known once it does. */
   readonly policy: () => AccessPolicyOptions;
   readonly authenticator: Authenticator;
   readonly tenantExists: (tenant: string) => boolean;
@@ -35,7 +35,7 @@ export interface GateDependencies {
   readonly needsClientCertificate: boolean;
 }
 
-/** Callbacks of a request at the gate: exactly one of the two is called, once, unless the client leaves. */
+/** Callbacks of a request that is being authorized: exactly one of the two is called, once, unless the client leaves. */
 export interface AdmissionHandler {
   /** `collect` is how this request's body is to be collected. */
   admit(principal: Principal, collect: AdmittedBody): void;
@@ -53,7 +53,7 @@ export interface Asked {
 }
 
 /** Rules of what a request must be, made once for all requests of their kind. */
-interface GateRules extends Asked {
+interface AuthorizationRules extends Asked {
   /** The port for alerts, at which one without a credential acts as its tenant has it. */
   readonly alertsPort?: AlertsPort;
 }
@@ -66,25 +66,25 @@ type Judgement =
 type BodyAdmissionHandler = Pick<AdmissionHandler, "refuse"> & { readonly onBody: BodyReceiver };
 
 /** Admits requests. */
-export class Gate {
-  readonly #dependencies: GateDependencies;
+export class Authorizer {
+  readonly #dependencies: AuthorizerDependencies;
   #isTrustReported = false;
 
-  constructor(dependencies: GateDependencies) {
+  constructor(dependencies: AuthorizerDependencies) {
     this.#dependencies = dependencies;
   }
 
   /** Decides on a request; at once unless its token is new here, and then its exchange is held. */
-  pass(asked: Asked, exchange: HttpExchange, handler: AdmissionHandler): void {
-    this.#pass(asked, exchange, handler);
+  authorize(asked: Asked, exchange: HttpExchange, handler: AdmissionHandler): void {
+    this.#authorize(asked, exchange, handler);
   }
 
   /** Decides on an alert at ALERTS_PORT: as on the main port where it shows a credential, else by where it comes from. */
-  passAlert(alertsPort: AlertsPort, exchange: HttpExchange, handler: AdmissionHandler): void {
-    this.#pass({ access: "operator", isOfSender: true, alertsPort }, exchange, handler);
+  authorizeAlert(alertsPort: AlertsPort, exchange: HttpExchange, handler: AdmissionHandler): void {
+    this.#authorize({ access: "operator", isOfSender: true, alertsPort }, exchange, handler);
   }
 
-  #pass(rules: GateRules, exchange: HttpExchange, handler: AdmissionHandler): void {
+  #authorize(rules: AuthorizationRules, exchange: HttpExchange, handler: AdmissionHandler): void {
     const inUrl = credentialInQuery(exchange.request.query);
     if (inUrl !== undefined) {
       handler.refuse(
@@ -133,7 +133,7 @@ export class Gate {
   }
 
   /** To be called in the turn in which its identity was found. */
-  #decide(rules: GateRules, exchange: HttpExchange, identity: SettledIdentity, handler: AdmissionHandler): void {
+  #decide(rules: AuthorizationRules, exchange: HttpExchange, identity: SettledIdentity, handler: AdmissionHandler): void {
     const judged = this.#judge(rules, exchange.request, identity);
     if (!judged.ok) return handler.refuse(judged.refusal, judged.headers);
     const { authenticator } = this.#dependencies;
@@ -147,7 +147,7 @@ export class Gate {
   }
 
   /** Credentials have changed while the body came. A token that is new again is verified first, and the body waits in a copy: it is lent for this call alone. */
-  #askAgain(rules: GateRules, exchange: HttpExchange, body: Buffer, { onBody, refuse }: BodyAdmissionHandler): void {
+  #askAgain(rules: AuthorizationRules, exchange: HttpExchange, body: Buffer, { onBody, refuse }: BodyAdmissionHandler): void {
     const { authenticator } = this.#dependencies;
     const go = (identity: SettledIdentity, bytes: Buffer) => {
       const judged = this.#judge(rules, exchange.request, identity);
@@ -164,7 +164,7 @@ export class Gate {
     );
   }
 
-  #judge({ access, alertsPort }: GateRules, request: HttpRequest, identity: SettledIdentity): Judgement {
+  #judge({ access, alertsPort }: AuthorizationRules, request: HttpRequest, identity: SettledIdentity): Judgement {
     if (identity.kind === "refused") {
       return refused(identity, identity.code === "unauthorized" ? this.#challenge(identity.isSession) : NO_HEADERS);
     }

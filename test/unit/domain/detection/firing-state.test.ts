@@ -1,17 +1,17 @@
 // When an alert opens, goes on, ends, and does not open again: each limit from both sides.
 import { describe, expect, it } from "vitest";
-import { AlertGate, GATE_LENGTH } from "../../../../src/domain/detection/gates/alert-gate.ts";
+import { FIRING_LENGTH, FiringState } from "../../../../src/domain/detection/gates/firing-state.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const START = Date.UTC(2026, 0, 1);
 
-function gate(words = new Float64Array(GATE_LENGTH)): AlertGate {
-  return new AlertGate(words);
+function gate(words = new Float64Array(FIRING_LENGTH)): FiringState {
+  return new FiringState(words);
 }
 
 /** Steps a minute apart from `start` on; the flags of firing. */
-function walk(one: AlertGate, evidence: readonly number[], start = START): boolean[] {
+function walk(one: FiringState, evidence: readonly number[], start = START): boolean[] {
   return evidence.map((value, i) => one.step(start + i * MINUTE_MS, value, MINUTE_MS, false).isFiring);
 }
 
@@ -90,7 +90,7 @@ describe("flapping", () => {
 });
 
 it("goes on from its stored state", () => {
-  const words = new Float64Array(GATE_LENGTH);
+  const words = new Float64Array(FIRING_LENGTH);
   walk(gate(words), [1, 0]);
   const copy = gate(words.slice());
   expect(copy.isFiring).toBe(true);

@@ -3,7 +3,7 @@
 import { HOUR_MS } from "../../../core/time/durations.ts";
 
 /** Numbers of state. */
-export const GATE_LENGTH = 7;
+export const FIRING_LENGTH = 7;
 const IS_OPEN = 0;
 const QUIET_ROWS = 1;
 const LAST_OVER = 2;
@@ -23,8 +23,8 @@ const DAMPING_STEP = 0.5;
 /** ... which goes back by this time constant. */
 const DAMPING_MS = 48 * HOUR_MS;
 
-/** Result of a gate for an observation. */
-export interface GateStep {
+/** What an observation does to the alert. */
+export interface FiringStep {
   readonly isFiring: boolean;
   /** An alert began with this observation. */
   readonly opened: boolean;
@@ -32,15 +32,15 @@ export interface GateStep {
   readonly suppressedBy: "flapping" | "same_incident" | "learning" | null;
 }
 
-const QUIET: GateStep = { isFiring: false, opened: false, suppressedBy: null };
-const FIRING: GateStep = { isFiring: true, opened: false, suppressedBy: null };
-const OPENED_NOW: GateStep = { isFiring: true, opened: true, suppressedBy: null };
-const FLAPPING: GateStep = { isFiring: false, opened: false, suppressedBy: "flapping" };
-const SAME_INCIDENT: GateStep = { isFiring: false, opened: false, suppressedBy: "same_incident" };
-const LEARNING: GateStep = { isFiring: false, opened: false, suppressedBy: "learning" };
+const QUIET: FiringStep = { isFiring: false, opened: false, suppressedBy: null };
+const FIRING: FiringStep = { isFiring: true, opened: false, suppressedBy: null };
+const OPENED_NOW: FiringStep = { isFiring: true, opened: true, suppressedBy: null };
+const FLAPPING: FiringStep = { isFiring: false, opened: false, suppressedBy: "flapping" };
+const SAME_INCIDENT: FiringStep = { isFiring: false, opened: false, suppressedBy: "same_incident" };
+const LEARNING: FiringStep = { isFiring: false, opened: false, suppressedBy: "learning" };
 
-/** The alert stage of one pair or service over caller-owned state of GATE_WORDS numbers, all 0 at the start. */
-export class AlertGate {
+/** The alert stage of one pair or service over caller-owned state of FIRING_LENGTH numbers, all 0 at the start. */
+export class FiringState {
   readonly #floats: Float64Array;
 
   constructor(floats: Float64Array) {
@@ -65,7 +65,7 @@ export class AlertGate {
    * One observation. `evidence` is in units of the bar: 1 and more is an excursion. `intervalMs` is the usual interval of the stream;
    * `isLearning` keeps alerts from opening.
    */
-  step(timeMs: number, evidence: number, intervalMs: number, isLearning: boolean): GateStep {
+  step(timeMs: number, evidence: number, intervalMs: number, isLearning: boolean): FiringStep {
     this.#decay(timeMs);
     const { bar } = this;
     const over = evidence >= bar;
@@ -88,7 +88,7 @@ export class AlertGate {
     this.#floats[LAST_TIME] = timeMs;
   }
 
-  #goOn(evidence: number): GateStep {
+  #goOn(evidence: number): FiringStep {
     const quiet = evidence < 1 ? (this.#floats[QUIET_ROWS] as number) + 1 : 0;
     this.#floats[QUIET_ROWS] = quiet;
     if (quiet < QUIET_ROWS_TO_END) return FIRING;
@@ -96,7 +96,7 @@ export class AlertGate {
     return QUIET;
   }
 
-  #begin(timeMs: number, over: boolean, intervalMs: number, isLearning: boolean): GateStep {
+  #begin(timeMs: number, over: boolean, intervalMs: number, isLearning: boolean): FiringStep {
     if (isLearning) return LEARNING;
     if (!over) return FLAPPING;
     const rest = Math.min(REST_INTERVALS * intervalMs, REST_MS_MAX);

@@ -1,12 +1,12 @@
 // Work of which one runs at a time: tenants by turns, each within its share, and what the server itself has to do in any case.
 import { describe, expect, it } from "vitest";
+import { FairMutex } from "../../../../src/core/fairness/fair-mutex.ts";
 import { ShareLedger } from "../../../../src/core/fairness/share-ledger.ts";
-import { TurnGate } from "../../../../src/core/fairness/turn-gate.ts";
 import { deferred } from "../../../support/http-test-server.ts";
 
 describe("a gate of turns", () => {
   it("runs another tenant's work after one of many that wait", async () => {
-    const gate = new TurnGate({ perTenantMax: 100, waitMsMax: 1_000 }, () => 0);
+    const gate = new FairMutex({ perTenantMax: 100, waitMsMax: 1_000 }, () => 0);
     const ran: string[] = [];
     const first = deferred();
     const all = [gate.run("evil", () => first.promise)];
@@ -20,7 +20,7 @@ describe("a gate of turns", () => {
 
   it("refuses beyond the tenant's share, but for what has to be done anyway, and others find theirs", async () => {
     const shares = new ShareLedger({ most: 16, share: 2, tenants: () => 3 });
-    const gate = new TurnGate({ perTenantMax: 16, waitMsMax: 1_000, shares }, () => 0);
+    const gate = new FairMutex({ perTenantMax: 16, waitMsMax: 1_000, shares }, () => 0);
     const hold = deferred();
     const outcomes = Array.from({ length: 20 }, () => gate.run("evil", () => hold.promise));
     const anyway = gate.runAnyway("evil", async () => "done");
@@ -33,7 +33,7 @@ describe("a gate of turns", () => {
   });
 
   it("goes on after work that fails", async () => {
-    const gate = new TurnGate({ perTenantMax: 4, waitMsMax: 1_000 }, () => 0);
+    const gate = new FairMutex({ perTenantMax: 4, waitMsMax: 1_000 }, () => 0);
     const failing = gate.run("evil", () => Promise.reject(new Error("no")));
     const next = gate.run("acme", async () => "done");
     await expect(failing).rejects.toThrow("no");

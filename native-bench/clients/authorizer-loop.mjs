@@ -1,9 +1,9 @@
-// CPU time of the gate alone: the built authenticator and gate over the heads of requests as senders write them, with a credential that is known.
-// usage: node gate-loop.mjs key|token|nobody turns ▶ microseconds of CPU a request
+// CPU time of the authorizer alone: the built authenticator and authorizer over the heads of requests as senders write them, with a credential that is known.
+// usage: node authorizer-loop.mjs key|token|nobody turns ▶ microseconds of CPU a request
 import { createHmac, randomBytes } from "node:crypto";
 import { Authenticator } from "../../dist/actors/front/access/authenticator.js";
+import { Authorizer } from "../../dist/actors/front/access/authorizer.js";
 import { CredentialDirectory } from "../../dist/actors/front/access/credential-directory.js";
-import { Gate } from "../../dist/actors/front/access/gate.js";
 import { credentialDigest } from "../../dist/adapters/credentials/credential-hash.js";
 import { RequestHeaders } from "../../dist/adapters/http/request-headers.js";
 
@@ -17,7 +17,7 @@ function makeToken(secret, subject) {
   return `${content}.${createHmac("sha256", secret).update(content).digest("base64url")}`;
 }
 
-function makeGate() {
+function makeAuthorizer() {
   const directory = new CredentialDirectory();
   const keys = Array.from({ length: DISTINCT }, (_, i) => `vdt_${String(i).padStart(8, "0")}_${randomBytes(32).toString("base64url")}`);
   for (const [i, text] of keys.entries()) {
@@ -36,7 +36,7 @@ function makeGate() {
   );
   const policy = () => ({ ingestAuth: "optional", readAuth: "loopback", boundHost: "127.0.0.1", boundPort: 8080 });
   const dependencies = { policy, authenticator, tenantExists: () => true, sessionCookie: () => "session", onLostTrust: () => {} };
-  return { keys, authenticator, gate: new Gate(dependencies) };
+  return { keys, authenticator, authorizer: new Authorizer(dependencies) };
 }
 
 const ASKED = { access: "ingest" };
@@ -58,7 +58,7 @@ function exchangeWith(credential) {
 }
 
 async function main([kind, turns]) {
-  const { keys, authenticator, gate } = makeGate();
+  const { keys, authenticator, authorizer } = makeAuthorizer();
   const credentials = {
     nobody: () => [],
     key: (i) => [["x-api-key", keys[i]]],
@@ -77,7 +77,7 @@ async function main([kind, turns]) {
     },
   };
   const pass = (count) => {
-    for (let i = 0; i < count; i++) gate.pass(ASKED, exchanges[i % DISTINCT], sink);
+    for (let i = 0; i < count; i++) authorizer.authorize(ASKED, exchanges[i % DISTINCT], sink);
   };
   pass(turns / 4);
   const before = process.cpuUsage();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Sender, TenantGate } from "../../../../../src/actors/front/tenants/tenant-gate.ts";
+import { type Sender, TenantAdmission } from "../../../../../src/actors/front/tenants/tenant-admission.ts";
 import { KEY_BUCKETS_MAX } from "../../../../../src/core/config/limits.ts";
 import { parsePlanRates } from "../../../../../src/domain/access/plans.ts";
 import { TenantDirectory } from "../../../../../src/domain/access/tenant-directory.ts";
@@ -7,7 +7,7 @@ import { TenantDirectory } from "../../../../../src/domain/access/tenant-directo
 function gate(limits = "") {
   const clock = { ms: 5_000 };
   const announced: Array<readonly [number, string]> = [];
-  const tenants = new TenantGate({
+  const tenants = new TenantAdmission({
     monotonicMs: () => clock.ms,
     rates: parsePlanRates(limits),
     announce: (number, name) => announced.push([number, name]),

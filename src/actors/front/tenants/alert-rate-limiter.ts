@@ -9,7 +9,7 @@ import {
 import { TokenBucket } from "../../../domain/access/token-bucket.ts";
 
 /** Rates of alerts. Times are of a monotonic clock, in ms. */
-export class AlertGate {
+export class AlertRateLimiter {
   readonly #tenants = new Map<string, TokenBucket>();
   readonly #addresses = new Map<string, TokenBucket>();
 
