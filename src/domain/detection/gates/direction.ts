@@ -8,7 +8,7 @@ export type Direction = "both" | "high" | "low";
 const BAD_WHEN_HIGH = terms(
   "error errors failure failures failed exception exceptions timeout timeouts latency duration delay lag 5xx dropped retries",
 );
-const BAD_WHEN_LOW = terms("success availability apdex uptime free available remaining headroom healthy");
+const BAD_WHEN_LOW = terms("success availability apdex uptime free avail available remaining unused released headroom healthy");
 
 /** Names kept, at most, whose words were looked at lately, 100 B each: every finding of a metric asks. */
 const NAMES_RETAINED_MAX = 4_096;

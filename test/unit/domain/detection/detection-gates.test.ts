@@ -58,6 +58,8 @@ describe("direction", () => {
     ["requests.count", "both"],
     ["terror_alerts", "both"],
     ["error.success_ratio", "both"],
+    ["node_filesystem_avail_bytes", "low"],
+    ["go_memstats_heap_released_bytes", "low"],
   ] as ReadonlyArray<readonly [string, Direction]>)("%s is watched %s", (name, direction) => expect(directionOfName(name)).toBe(direction));
   it("lets a deviation pass the watched way only; an override goes first", () => {
     const passes = (z: number, name: string, override: Direction | null = null): boolean => directionGate(z, name, override).passed;
