@@ -1,13 +1,16 @@
 // Two independent detectors that fire on one service within a short window raise the tier of both by one (rule 1.1.7), whichever came first: the later one when it
 // fires, the earlier one then too, the stronger of them first. What counts is when a finding fired; one that only goes on corroborates nothing. Detectors of one
 // family look at the same thing and count once for each metric; quantiles of one histogram are one metric, and how full a metric is says nothing that its departure
-// does not. Two metrics of one family are one detector twice: they corroborate what is weak, which is medium then, and make nothing high.
+// does not. Metrics of one family are one detector several times: of many metrics two are always at it by chance, three corroborate what is weak, which is medium then,
+// and make nothing high.
 import type { Tier } from "../detection/anomaly-score.ts";
 import { atLeast, type GateResult } from "../detection/gates/gate-result.ts";
 import { baseNameOf } from "../distribution/derived-values.ts";
 
 const WINDOW_MS = 120_000;
 const INDEPENDENT_MIN = 2;
+/** Metrics of one family that corroborate each other. */
+const METRICS_MIN = 3;
 const RAISED: Readonly<Record<Tier, Tier>> = { low: "medium", medium: "high", high: "high" };
 const WEAK_RAISED: Readonly<Record<Tier, Tier>> = { ...RAISED, medium: "medium" };
 
@@ -48,7 +51,7 @@ export function ensembleTier(tier: Tier, own: EnsembleSignal, others: readonly E
     sources.add(sourceOf(other));
     if (other.family !== own.family) isOfOneFamily = false;
   }
-  const gate = atLeast("ensemble", sources.size, INDEPENDENT_MIN);
+  const gate = atLeast("ensemble", sources.size, isOfOneFamily ? METRICS_MIN : INDEPENDENT_MIN);
   const raised = isOfOneFamily ? WEAK_RAISED[tier] : RAISED[tier];
   return { tier: gate.passed ? raised : tier, gate };
 }

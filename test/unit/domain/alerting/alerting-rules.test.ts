@@ -47,10 +47,13 @@ describe("rule 1.1.7: ensemble", () => {
     expect(raised({ family: "saturation", metricName: "disk.used_percent" })).toBe(true);
     expect(raised({ family: "stale" })).toBe(true);
   });
-  it("takes another metric for independent, quantiles of one histogram and the metric itself not", () => {
+  it("takes two other metrics for independent, one not, nor quantiles of one histogram and the metric itself", () => {
     expect(raised({})).toBe(false);
     expect(raised({ metricName: "latency.p99" }, { metricName: "latency.p50" }, { metricName: "latency" })).toBe(false);
-    expect(raised({ metricName: "errors" })).toBe(true);
+    expect(raised({ metricName: "errors" }, { metricName: "latency.p99" })).toBe(false);
+    const others = ["errors", "requests"].map((metricName) => ({ ...own, metricName }));
+    expect((["low", "medium", "high"] as const).map((tier) => ensembleTier(tier, own, others).tier)).toEqual(["medium", "medium", "high"]);
+    expect(ensembleTier("low", own, others).gate).toMatchObject({ passed: true, value: 3, limit: 3 });
   });
 });
 

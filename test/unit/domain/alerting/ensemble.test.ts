@@ -61,6 +61,7 @@ describe("rule 1.1.7: ensemble", () => {
   it("raises a common alert that has paged as an update, by the strongest first", () => {
     const both = (first: number, second: number) => {
       const rig = new PagingRig({ settings: { zThreshold: 2 } });
+      rig.fire({ metricName: "requests", z: 2.1 });
       const early = rig.fire({ metricName: "latency", z: first });
       const { decision, raised } = rig.outcome({ metricName: "errors", z: second, atMs: START + 1 });
       expect(decision.alertId).toBe(early.alertId);
@@ -71,7 +72,7 @@ describe("rule 1.1.7: ensemble", () => {
       [2.2, 2.6],
       [2.6, 2.2],
     ] as const)
-      expect(both(first, second)).toEqual(["absorbed", ["absorbed"], 1, "updated"]);
+      expect(both(first, second)).toEqual(["absorbed", ["absorbed", "absorbed"], 1, "updated"]);
   });
   it("looks at when findings fired: one that goes on, is looked at again and grows corroborates nothing new", () => {
     const rig = new PagingRig();

@@ -167,7 +167,8 @@ describe("the gate of confirmation", () => {
     it("asks each finding on the service, too", () => {
       const { rig } = rigOf();
       for (const name of ["cpu", "latency.p95"]) far(rig, name, 0);
-      expect(far(rig, "connections", 60).outcome).toBe("paged");
+      far(rig, "connections", 60);
+      expect([...rig.memory.firing("default")].map(({ pages, heldBy }) => [pages, heldBy])).toEqual([[1, null]]);
     });
 
     it("holds two, three quantiles of one, one that has ended, what is not far out, and what began five minutes apart", () => {
