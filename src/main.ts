@@ -307,7 +307,7 @@ class Server {
     const requests = new RequestHistogram();
     const ingestion = new Ingestion({ clock: systemClock, ports: this.#ingestPorts, schedulePublish: () => this.#schedulePublish() });
     const refusals = new RefusalQueue({
-      endOfTurn: (work) => afterTurn(REFUSALS, work),
+      immediate: (work) => afterTurn(REFUSALS, work),
       after: (work, ms) => after(ms, REFUSALS, work),
       monotonicMs: systemClock.monotonicMs,
     });

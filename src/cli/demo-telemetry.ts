@@ -68,9 +68,9 @@ const LIVE_QUIET_TICKS = 4;
 function factorOf(service: string, metric: string, tick: number): number {
   const isOf = (one: PlantedAnomaly) => one.service === service && one.metric === metric;
   if (tick < TICKS) return PLANTED.find((one) => isOf(one) && tick >= one.at && tick < one.at + one.ticks)?.factor ?? 1;
-  const turn = Math.floor((tick - TICKS) / LIVE_PERIOD_TICKS);
+  const period = Math.floor((tick - TICKS) / LIVE_PERIOD_TICKS);
   const index = ((tick - TICKS) % LIVE_PERIOD_TICKS) - LIVE_QUIET_TICKS;
-  const planted = PLANTED[turn % PLANTED.length] as PlantedAnomaly;
+  const planted = PLANTED[period % PLANTED.length] as PlantedAnomaly;
   return isOf(planted) && index >= 0 && index < planted.ticks ? planted.factor : 1;
 }
 

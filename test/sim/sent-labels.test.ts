@@ -184,7 +184,7 @@ class Rig {
   /** Labels of the streams that left it. */
   async away(): Promise<string[]> {
     const found: string[] = [];
-    const context = { state: { series: this.server.series }, yieldTurn: async () => {} };
+    const context = { state: { series: this.server.series }, yieldToLoop: async () => {} };
     for await (const { entry, name } of coldStreams(context, "default", null)) found.push(labelText({ ...name, ...readingOf(entry) }));
     return found.sort();
   }

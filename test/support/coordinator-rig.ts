@@ -245,7 +245,7 @@ export class Rig {
       randomBytes: (count) => this.#draw(count),
       ...(faultKeeper && { faultKeeper }),
       ...(setAsideKeeper && { setAsideKeeper }),
-      yieldTurn: () => Promise.resolve(),
+      yieldToLoop: () => Promise.resolve(),
       sleep: options.sleepsForEver === true ? () => new Promise<void>(() => undefined) : () => Promise.resolve(),
     });
   }

@@ -159,7 +159,7 @@ export class SimulatedServer {
       },
       measureDisk: () => ({ logBytes: this.#machine.disk.usedBytes, logSegments: 1, freeBytes: Number.MAX_SAFE_INTEGER }),
       randomBytes: (count) => new Uint8Array(count).fill(7).fill(++drawn, 0, 1),
-      yieldTurn: () => Promise.resolve(),
+      yieldToLoop: () => Promise.resolve(),
       sleep: () => Promise.resolve(),
       wake: () => {
         this.#hasMore = true;

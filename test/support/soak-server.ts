@@ -71,7 +71,7 @@ export class SoakServer {
         deleteLogSegments: (floor) => void deleteCoveredSegments("log", floor, this.disk),
         measureDisk: () => ({ logBytes: this.disk.usedBytes, logSegments: 1, freeBytes: Number.MAX_SAFE_INTEGER }),
         randomBytes: (count) => new Uint8Array(count).fill(7),
-        yieldTurn: () => Promise.resolve(),
+        yieldToLoop: () => Promise.resolve(),
         sleep: () => Promise.resolve(),
       },
     );

@@ -87,7 +87,7 @@ export interface CoordinatorDependencies
   measureDisk(): DiskMeasure;
   randomBytes(count: number): Uint8Array;
   /** Resolves after a turn of the event loop. */
-  yieldTurn(): Promise<void>;
+  yieldToLoop(): Promise<void>;
   /** Resolves after so many milliseconds. */
   sleep(ms: number): Promise<void>;
   /** Has whoever steps do so: an edit was a step of its own, and it leaves more. */

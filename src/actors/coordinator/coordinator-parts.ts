@@ -307,7 +307,7 @@ interface ContextParts extends Omit<CoordinatorParts, "runner" | "source" | "upd
 }
 
 function queryContext(options: CoordinatorOptions, world: CoordinatorDependencies, parts: ContextParts): NounsContext & QueryContext {
-  const { nowMs, yieldTurn, randomBytes, train, compute } = world;
+  const { nowMs, yieldToLoop, randomBytes, train, compute } = world;
   const { state, committer, counters, guard, engines, gathering, inputs, messages, changes, dataFaults, outbound, drills, own, rounds } =
     parts;
   const edit = <T>(work: () => Promise<T>) => rounds.edit(work);
@@ -327,7 +327,7 @@ function queryContext(options: CoordinatorOptions, world: CoordinatorDependencie
     own,
     ruleRuns: parts.rules.schedule,
     nowMs,
-    yieldTurn,
+    yieldToLoop,
     pause: () => undefined,
     facts: () => ({
       enginesReady: rounds.enginesReady,

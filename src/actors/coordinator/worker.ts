@@ -352,7 +352,7 @@ async function run(data: CoordinatorThreadData): Promise<void> {
     },
     ...ofFolder(data),
     randomBytes: (count) => randomBytes(count),
-    yieldTurn: turnEnd,
+    yieldToLoop: turnEnd,
     sleep,
     wake: () => pacer?.nudge(), // what is due before it is there is done by the first step
     train: (input) => training.run(input),

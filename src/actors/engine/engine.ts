@@ -16,7 +16,7 @@ import type { Outbox } from "./report/outbox.ts";
 import type { Shard } from "./shard/shard.ts";
 
 /** Frames taken from one ring before the others get their turn. */
-const FRAMES_PER_TURN = 16;
+const FRAMES_PER_SLICE = 16;
 /** Size of what waits for the coordinator while logs are read before it is sent. */
 const REPLAY_FLUSH_BYTES = 256 * 1024;
 /** Milliseconds between two looks at what is due by time. */
@@ -143,7 +143,7 @@ export class Engine {
   }
 
   #serve(): boolean {
-    let did = this.#drainInboxes(FRAMES_PER_TURN);
+    let did = this.#drainInboxes(FRAMES_PER_SLICE);
     if (!this.#shard.returns.isFull) did = this.#ingest.step() || did;
     if (did) this.#parts.watchdog.noteBody();
     did = this.#takeMessages() || did;

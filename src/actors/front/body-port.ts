@@ -3,13 +3,13 @@
 import { BodyPool } from "../../adapters/http/body-pool.ts";
 import type { EngineMemory } from "../../adapters/shared-memory/engine-memory.ts";
 import {
-  COPIED_BYTES_PER_TURN,
+  COPIED_BYTES_PER_SLICE,
   LARGE_BODIES_BYTES_PER_TENANT_MAX,
   LARGE_BODIES_PER_TENANT_MAX,
   LARGE_BODIES_WAITING_BYTES_MAX,
 } from "../../core/config/body-limits.ts";
 import { BODIES_WAITING_BYTES_MAX, BODIES_WAITING_MAX, SMALL_BODY_BYTES_MAX } from "../../core/config/limits.ts";
-import { TurnQueue } from "../../core/fairness/turn-queue.ts";
+import { FairQueue } from "../../core/fairness/fair-queue.ts";
 import { afterTurn, fatal } from "../../core/faults/guard.ts";
 import { writeDescriptor } from "../../core/layout/body-descriptor.ts";
 import { BODY_PADDING_BYTES, BODY_RING, BODY_RING_BYTES, DESCRIPTOR_COUNT, LARGE_BODY } from "../../core/layout/memory-map.ts";
@@ -92,7 +92,7 @@ export class BodyPort {
   #largeBusy = false;
   #largeReceiver: AnswerReceiver | undefined;
   /** Tenants take turns at the large place; what waits is named by its number among all that waited. */
-  readonly #largeWaiting = new TurnQueue<WaitingBody>();
+  readonly #largeWaiting = new FairQueue<WaitingBody>();
   #largeWaited = 0;
   #largeWaitingBytes = 0;
   readonly #smallWaiting: WaitingBody[] = [];
@@ -177,7 +177,7 @@ export class BodyPort {
 
   /** Copies the pieces from `next` on, as much as one turn may, and hands the body over when it is whole. */
   #copyRest(body: OutgoingBody, rest: readonly Uint8Array[], next: number, at: number, receiver: AnswerReceiver): void {
-    const until = at + COPIED_BYTES_PER_TURN;
+    const until = at + COPIED_BYTES_PER_SLICE;
     for (let piece = rest[next]; piece !== undefined && at < until; piece = rest[++next]) {
       this.#memory.bytes.set(piece, LARGE_BODY + at);
       at += piece.byteLength;

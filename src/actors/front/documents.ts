@@ -46,15 +46,15 @@ export class Documents {
 
   /** The OpenAPI document. */
   async openApi(request: FileRequest): Promise<DocumentAnswer> {
-    const make = async () => store(JSON.stringify(await inTurns(openApiDocument(this.#version))), [["Content-Type", "application/json"]]);
+    const make = async () => store(JSON.stringify(await inSteps(openApiDocument(this.#version))), [["Content-Type", "application/json"]]);
     return answer(await this.#retained("openapi", make), request);
   }
 
   /** The documentation for people. */
   async page(request: FileRequest): Promise<DocumentAnswer> {
     const make = async () => {
-      const document = await inTurns(openApiDocument(this.#version));
-      return store(await inTurns(documentationPage(document)), PAGE_HEADERS);
+      const document = await inSteps(openApiDocument(this.#version));
+      return store(await inSteps(documentationPage(document)), PAGE_HEADERS);
     };
     return answer(await this.#retained("docs", make), request);
   }
@@ -67,7 +67,7 @@ export class Documents {
 }
 
 /** Requests have their turn between steps: whoever reads the documentation first holds up no telemetry. */
-async function inTurns<T>(work: Generator<void, T>): Promise<T> {
+async function inSteps<T>(work: Generator<void, T>): Promise<T> {
   for (;;) {
     const { done, value } = work.next();
     if (done === true) return value;

@@ -161,7 +161,7 @@ export class StreamSelector {
     apart: ReadonlyMap<number, readonly Uint8Array[]>,
     readings: Readings,
   ): Promise<void> {
-    const context = { state: { series: this.#dependencies.reader }, yieldTurn: async () => budget.check() };
+    const context = { state: { series: this.#dependencies.reader }, yieldToLoop: async () => budget.check() };
     const partitions = new Set([...apart.keys()].map((one) => index.table.partition(one)));
     for await (const entry of coldEntries(context, tenant, partitions)) {
       const one = index.table.find(entry.hash);

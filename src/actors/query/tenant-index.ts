@@ -113,7 +113,7 @@ export class TenantIndex {
     const { source, reader } = this.#dependencies;
     await source.settle();
     reader.renew();
-    const context = { state: { series: reader }, yieldTurn: async () => undefined };
+    const context = { state: { series: reader }, yieldToLoop: async () => undefined };
     for await (const { entry, name } of coldStreams(context, this.#tenant, null)) {
       if (!index.has(entry.hash)) add(index, { ...name, ...readingOf(entry) }, entry.hash, false);
     }

@@ -102,14 +102,14 @@ export class PackedStore implements KeyValueStore {
   readonly #store: KeyValueStore;
   readonly #tables: ReadonlyMap<string, PackedTable>;
   /** The tables in the order in which they have their turns. */
-  readonly #turns: PackedTable[];
+  readonly #rotation: PackedTable[];
   #committing = 0;
   #packing: Promise<unknown> | undefined;
 
   constructor(store: KeyValueStore, tables: readonly PackedTableOptions[]) {
     this.#store = store;
-    this.#turns = tables.map((table) => new PackedTable(table));
-    this.#tables = new Map(this.#turns.map((packed) => [packed.table, packed]));
+    this.#rotation = tables.map((table) => new PackedTable(table));
+    this.#tables = new Map(this.#rotation.map((packed) => [packed.table, packed]));
   }
 
   get(table: string, key: Uint8Array): Uint8Array | undefined {
@@ -178,9 +178,9 @@ export class PackedStore implements KeyValueStore {
 
   async trim(): Promise<boolean> {
     if (this.#committing > 0) return true;
-    const due = this.#turns.find((packed) => packed.isUnderPass());
+    const due = this.#rotation.find((packed) => packed.isUnderPass());
     if (due === undefined) return this.#store.trim();
-    this.#turns.push(...this.#turns.splice(this.#turns.indexOf(due), 1));
+    this.#rotation.push(...this.#rotation.splice(this.#rotation.indexOf(due), 1));
     await this.#pack(due);
     return true;
   }

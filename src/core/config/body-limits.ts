@@ -41,8 +41,8 @@ export const INFLATING_BYTES_MAX = 64 * 1024 * 1024;
 /** Bodies that are inflated or wait for it, and bytes of them as sent; a tenant has half of each at most. Collectors send gzip as a rule, 8 to 100 KiB at a time. */
 export const INFLATIONS_WAITING_MAX = 256;
 export const INFLATION_BYTES_WAITING_MAX = 64 * 1024 * 1024;
-/** Bytes of an inflated body that the main thread copies in one turn: 0.5 ms where the pages are new. */
-export const COPIED_BYTES_PER_TURN = 1024 * 1024;
+/** Bytes of an inflated body that the main thread copies in one slice: 0.5 ms where the pages are new. */
+export const COPIED_BYTES_PER_SLICE = 1024 * 1024;
 
 /** Body of a request that writes one object: names of 1 KiB, a note of 1,024 characters. An endpoint that takes more says so in its declaration. */
 export const OBJECT_BODY_BYTES_MAX = 16 * 1024;

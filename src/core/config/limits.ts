@@ -218,7 +218,7 @@ export const QUERIES_WAITING_MAX = 1_000;
 /** Work of a query or a change in the coordinator before others have their turn: a step of it takes up to 5 ms more, so that no turn takes 20 ms. */
 export const SLICE_MS = 5;
 /** Milliseconds that a query waits for its turns in all, while other tenants have theirs; beyond, 503: its tenant asks for more than its share of the time. */
-export const QUERY_TURNS_MS_MAX = 5_000;
+export const QUERY_WAIT_MS_MAX = 5_000;
 /** Credentials remembered as genuine: 10,000 senders, 500 B each. */
 export const CREDENTIALS_CACHED_MAX = 10_000;
 /** Requests that may wait for the check of a token that is new here, 0.1 ms each, or 5 s where keys have to be fetched; beyond, 503. */

@@ -1,7 +1,7 @@
 // How fast requests beyond a rate are answered, and how many may wait for it (ADR 54).
 
 /** Requests beyond a rate that are answered in one turn of the front's event loop: at 15 us each, a quarter of a millisecond for whoever keeps to its rate. */
-export const REFUSALS_PER_TURN = 16;
+export const REFUSALS_PER_SLICE = 16;
 /** Pace of refusals to a tenant that is refused more than it is allowed: 400 a second for all such together, 1 to 2 % of a core, and 60 us in one go. */
 export const REFUSAL_TICK_MS = 5;
 export const PACED_REFUSALS_PER_TICK = 2;

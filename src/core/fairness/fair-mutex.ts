@@ -1,6 +1,7 @@
 // Work of which one runs at a time on a server, such as a backtest: whoever else wants some waits, tenants take turns, and each may have a few waiting.
+
+import { FairQueue } from "./fair-queue.ts";
 import { ShareLedger } from "./share-ledger.ts";
-import { TurnQueue } from "./turn-queue.ts";
 
 /** Why work was not done: too much of its tenant waits already, or its turn came too late. */
 export type MutexRefusal = "full" | "late";
@@ -16,7 +17,7 @@ export interface FairMutexOptions {
 export class FairMutex {
   readonly #options: FairMutexOptions;
   readonly #nowMs: () => number;
-  readonly #queue = new TurnQueue<() => void>();
+  readonly #queue = new FairQueue<() => void>();
   readonly #shares: ShareLedger;
   #isRunning = false;
   #next = 0;
@@ -31,16 +32,16 @@ export class FairMutex {
   async run<T>(tenant: string, work: () => Promise<T>): Promise<T | MutexRefusal> {
     if (this.#shares.held(tenant) >= this.#options.perTenantMax || !this.#shares.take(tenant)) return "full";
     const sinceMs = this.#nowMs();
-    return this.#inTurn(tenant, async () => (this.#nowMs() - sinceMs > this.#options.waitMsMax ? "late" : await work()));
+    return this.#inOrder(tenant, async () => (this.#nowMs() - sinceMs > this.#options.waitMsMax ? "late" : await work()));
   }
 
   /** The same for what the server itself has to do: it is never refused, and counts as its tenant's. */
   runAnyway<T>(tenant: string, work: () => Promise<T>): Promise<T> {
     this.#shares.add(tenant);
-    return this.#inTurn(tenant, work);
+    return this.#inOrder(tenant, work);
   }
 
-  async #inTurn<T>(tenant: string, work: () => Promise<T>): Promise<T> {
+  async #inOrder<T>(tenant: string, work: () => Promise<T>): Promise<T> {
     if (this.#isRunning) await new Promise<void>((go) => this.#queue.put(tenant, String(this.#next++), go));
     this.#isRunning = true;
     try {

@@ -1,10 +1,11 @@
 // Places of a limit that tenants share, with who waits for one: each that becomes free goes to the next tenant in turn that may have it, so nobody races for it.
+
+import { FairQueue } from "./fair-queue.ts";
 import type { ShareLedger } from "./share-ledger.ts";
-import { TurnQueue } from "./turn-queue.ts";
 
 export class SlotQueue {
   readonly #shares: ShareLedger;
-  readonly #waiting = new TurnQueue<() => void>();
+  readonly #waiting = new FairQueue<() => void>();
 
   /** `shares` is entered and left by this queue alone. */
   constructor(shares: ShareLedger) {

@@ -79,7 +79,7 @@ export async function pairMoment(
   while (track.dueMs <= cycleMs) {
     const before = track.seen;
     track.visit(track.dueMs);
-    if (slices.spend(PAIR_US * (track.seen - before))) await slices.turn();
+    if (slices.spend(PAIR_US * (track.seen - before))) await slices.endSlice();
   }
   const sinceMs = series.times[0] as number;
   const { newest } = track;
@@ -117,7 +117,7 @@ export async function saturationMoment(
       for (; fed < series.times.length && (series.times[fed] as number) <= nowMs; fed++)
         judge.observe(series.times[fed] as number, series.values[fed] as number);
       outcome = judge.evaluate(nowMs, { limit, corroborated: false });
-      if (slices.spend(SATURATION_US)) await slices.turn();
+      if (slices.spend(SATURATION_US)) await slices.endSlice();
     }
   }
   const { finding, habitual, gates } = outcome;
@@ -172,7 +172,7 @@ export async function serviceMoment(
   for (let nowMs = trainedMs + intervalMs; nowMs <= lastMs; nowMs += intervalMs) {
     isNew = cursor.read(nowMs, values);
     if (isNew) track.observe(nowMs, cursor.newestMs, values);
-    if (slices.spend(VECTOR_US)) await slices.turn();
+    if (slices.spend(VECTOR_US)) await slices.endSlice();
   }
   const { newest } = track;
   if (newest === undefined || !isNew) return { ...skippedMoment(layer, "no_new_values"), sinceMs };

@@ -53,7 +53,7 @@ export async function judgePoints(times: Float64Array, values: Float64Array, opt
     const { bounds: adaptive, opens: isAdaptive } = pair.judge(timeMs);
     const judgedBy = isAdaptive && !opens ? "adaptive" : statistical !== null ? "statistical" : adaptive === null ? null : "adaptive";
     points.push({ statistical, adaptive, judgedBy });
-    if (slices.spend(POINT_US)) await slices.turn();
+    if (slices.spend(POINT_US)) await slices.endSlice();
   }
   return points;
 }

@@ -104,7 +104,7 @@ export class SeriesFrames {
       if (pair !== undefined) await this.#visitCycles(pair, run, series.times[at] as number);
       const frames = track.observe(at, (side) => pair?.reportsNow(at, side) ?? JUDGED_BY_OTHERS);
       for (const frame of frames) this.#put(sides, { frame, atMs: frame.observedAtMs, stage: STAGE_SAMPLES, place: index });
-      if (slices.spend(WINDOW_US)) await slices.turn();
+      if (slices.spend(WINDOW_US)) await slices.endSlice();
     }
     if (pair !== undefined) await this.#visitCycles(pair, run, Number.POSITIVE_INFINITY);
   }
@@ -133,7 +133,7 @@ export class SeriesFrames {
       const before = pair.seen;
       for (const frame of pair.visit(atMs)) this.#put(sides, { frame, atMs, stage: STAGE_PAIRS, place: index });
       retained.pass(series, pair, atMs, pair.dueMs);
-      if (slices.spend(PAIR_US * (pair.seen - before))) await slices.turn();
+      if (slices.spend(PAIR_US * (pair.seen - before))) await slices.endSlice();
     }
   }
 
@@ -148,7 +148,7 @@ export class SeriesFrames {
       const options = { ...settings, offsetMs, intervalMs, deployments, streamsAt, knownDays };
       for (const { frame, atMs } of aggregateFrames(retained.streamsOf(group), group.aggregation, options)) {
         this.#put(sides, { frame, atMs, stage: STAGE_PAIRS, place: index });
-        if (slices.spend(PAIR_US)) await slices.turn();
+        if (slices.spend(PAIR_US)) await slices.endSlice();
       }
     }
   }

@@ -146,7 +146,7 @@ async function trackFrames(
     isBefore &&= atMs < firstMs || frame?.transition !== "open";
     if (isNew && atMs >= firstMs) options.scored?.("service", cursor.newestMs, track.newestScore);
     if (frame !== undefined && !isBefore) found.push({ frame, atMs, stage: STAGE_SERVICES, place: index });
-    if (slices.spend(isNew ? VECTOR_US : 1)) await slices.turn();
+    if (slices.spend(isNew ? VECTOR_US : 1)) await slices.endSlice();
   }
   return track.isTrained ? found : undefined;
 }

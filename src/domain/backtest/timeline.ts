@@ -48,7 +48,7 @@ export async function decide(frames: TimedFrame[], variant: BacktestVariant, opt
       clock.nowMs = atMs;
       if ("transition" in frame) run.take(frame, atMs);
       else sources.confirmations.take(frame, atMs);
-      if (slices.spend(FRAME_US)) await slices.turn();
+      if (slices.spend(FRAME_US)) await slices.endSlice();
     }
     clock.nowMs = nowMs;
     for (const rule of rules) {
@@ -56,7 +56,7 @@ export async function decide(frames: TimedFrame[], variant: BacktestVariant, opt
       for (const frame of changes) run.take(frame, nowMs);
     }
     run.cycle(nowMs);
-    if (slices.spend(costUs)) await slices.turn();
+    if (slices.spend(costUs)) await slices.endSlice();
   }
   return decisions;
 }

@@ -21,7 +21,7 @@ export class WorkSlices {
     return this.#spentUs >= SLICE_US;
   }
 
-  async turn(): Promise<void> {
+  async endSlice(): Promise<void> {
     this.#spentUs = 0;
     await this.#pause(this.share);
   }

@@ -57,7 +57,7 @@ export function aligned(one: Distribution, other: Distribution): readonly [Distr
     negative: coarser(point.negative, point.scale - scale),
   })) as [Distribution, Distribution];
   // A populated bucket that the wider zero bucket cuts widens it further: once more for the other point.
-  for (let turn = 0; turn < 2 && pair[0].zeroThreshold !== pair[1].zeroThreshold; turn++) {
+  for (let attempt = 0; attempt < 2 && pair[0].zeroThreshold !== pair[1].zeroThreshold; attempt++) {
     const threshold = Math.max(pair[0].zeroThreshold, pair[1].zeroThreshold);
     pair = [widenZero(pair[0], threshold), widenZero(pair[1], threshold)];
   }

@@ -87,8 +87,8 @@ export class RunningIncidents {
   readonly #waiting: WaitingAnomalies;
   readonly #byTenant = new Map<string, Set<RunningIncident>>();
   /** When a tenant last had its turn. */
-  readonly #turns = new Map<string, number>();
-  #turn = 0;
+  readonly #selectedAt = new Map<string, number>();
+  #selections = 0;
   #size = 0;
   #dropped = 0;
   /** The incident that was given out last, until it has been looked at. */
@@ -195,11 +195,15 @@ export class RunningIncidents {
     for (const [tenant, incidents] of this.#byTenant) {
       for (const incident of incidents) {
         if (incident.dueMs > nowMs) continue;
-        const [turn, bestTurn] = [this.#turns.get(tenant) ?? 0, best === undefined ? 0 : (this.#turns.get(best.first.tenant) ?? 0)];
-        if (best === undefined || turn < bestTurn || (turn === bestTurn && incident.dueMs < best.dueMs)) best = incident;
+        const [selectedAt, bestSelectedAt] = [
+          this.#selectedAt.get(tenant) ?? 0,
+          best === undefined ? 0 : (this.#selectedAt.get(best.first.tenant) ?? 0),
+        ];
+        if (best === undefined || selectedAt < bestSelectedAt || (selectedAt === bestSelectedAt && incident.dueMs < best.dueMs))
+          best = incident;
       }
     }
-    if (best !== undefined) this.#turns.set(best.first.tenant, ++this.#turn);
+    if (best !== undefined) this.#selectedAt.set(best.first.tenant, ++this.#selections);
     this.#lookedAt = best;
     return best;
   }
@@ -317,7 +321,7 @@ export class RunningIncidents {
     this.#limits.shares.give(incident.first.tenant);
     if (ofTenant.size > 0) return;
     this.#byTenant.delete(incident.first.tenant);
-    this.#turns.delete(incident.first.tenant);
+    this.#selectedAt.delete(incident.first.tenant);
   }
 }
 

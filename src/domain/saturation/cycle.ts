@@ -49,8 +49,8 @@ export function findCycle(t: Float64Array, residuals: Float64Array): Cycle | nul
 export function cycleAt({ profile, periodMinutes }: Cycle, t: number): number {
   const bins = profile.length;
   if (periodMinutes <= bins * BIN_MINUTES_SHARP) return profile[binOf(t, periodMinutes, bins)] as number;
-  const turns = t / periodMinutes;
-  const index = (turns - Math.floor(turns)) * bins - 0.5;
+  const periods = t / periodMinutes;
+  const index = (periods - Math.floor(periods)) * bins - 0.5;
   const left = Math.floor(index);
   const before = profile[(left + bins) % bins] as number;
   const after = profile[(left + 1) % bins] as number;
@@ -117,6 +117,6 @@ function explainedShare(
 }
 
 function binOf(t: number, period: number, bins: number): number {
-  const turns = t / period;
-  return Math.min(bins - 1, Math.floor((turns - Math.floor(turns)) * bins));
+  const periods = t / period;
+  return Math.min(bins - 1, Math.floor((periods - Math.floor(periods)) * bins));
 }

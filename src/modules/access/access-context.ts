@@ -14,4 +14,4 @@ export interface AccessBooks {
   readonly audit: AuditBook;
 }
 
-export type AccessContext = Using<"nowMs" | "randomBytes" | "yieldTurn", unknown, AccessBooks> & Changing & CountingContext;
+export type AccessContext = Using<"nowMs" | "randomBytes" | "yieldToLoop", unknown, AccessBooks> & Changing & CountingContext;

@@ -48,7 +48,7 @@ type AuditFilter = Pick<QueryRequest<"audit">["query"], "actor" | "action" | "ob
 
 /** Rows that match, and how many do: up to the last row wanted, or with `countsAll` up to the bound. */
 async function readRows(
-  { state, yieldTurn }: AccessContext,
+  { state, yieldToLoop }: AccessContext,
   from: Uint8Array,
   before: Uint8Array,
   { actor, action, object }: AuditFilter,
@@ -73,7 +73,7 @@ async function readRows(
     if (entries.length < ROWS_PER_READ) return { rows, matches, endedAt: undefined };
     if (scanned >= RECORDS_SCANNED_MAX) return { rows, matches, endedAt: last };
     to = entries.at(-1)?.key ?? to;
-    await yieldTurn();
+    await yieldToLoop();
   }
 }
 

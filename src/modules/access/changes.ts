@@ -59,7 +59,7 @@ export interface ChangesDependencies {
   readonly audit: AuditBook;
   nowMs(): number;
   monotonicMs(): number;
-  yieldTurn(): Promise<void>;
+  yieldToLoop(): Promise<void>;
   emit(message: CoordinatorMessage): void;
   /** Gives work its turn between transactions. */
   edit<T>(work: () => Promise<T>): Promise<T>;
@@ -106,8 +106,8 @@ export class Changes {
   }
 
   async #make<T>(origin: ChangeOrigin, plan: ChangePlan<T>): Promise<Outcome<T>> {
-    const { store, audit, nowMs, monotonicMs, yieldTurn, emit, edit } = this.#dependencies;
-    const { pause } = new Slices({ monotonicMs, turn: yieldTurn });
+    const { store, audit, nowMs, monotonicMs, yieldToLoop, emit, edit } = this.#dependencies;
+    const { pause } = new Slices({ monotonicMs, resume: yieldToLoop });
     let takeOver: Change<T>["takeOver"];
     const outcome = await edit(async () => {
       const change = await plan(pause);

@@ -19,7 +19,7 @@ import { decodeDecision } from "./rows/decision-row.ts";
 import { settleLedger } from "./settled-ledger.ts";
 import { keyOfLine, type StoredLine } from "./timeline-book.ts";
 
-const ROWS_PER_TURN = 500;
+const ROWS_PER_SLICE = 500;
 
 /** A page of alerts. */
 export function listAlerts(context: AlertsContext, request: QueryRequest<"alerts">): Outcome<unknown> {
@@ -99,7 +99,7 @@ async function decisionsOn(alert: Alert, context: AlertsContext): Promise<{ deci
   let scanned = 0;
   for (const { key, value } of scan(context.state.series, "ledger", from, to)) {
     if (scanned === LEDGER_SCANNED_MAX || decisions.length === ALERT_DECISIONS_MAX) return { decisions, isComplete: false };
-    if (++scanned % ROWS_PER_TURN === 0) await context.yieldTurn();
+    if (++scanned % ROWS_PER_SLICE === 0) await context.yieldToLoop();
     const decision = decodeDecision(value, tenantTimeOf(key));
     if (decision.alertId === id) decisions.push(decision);
   }

@@ -26,4 +26,4 @@ interface DeliveryViews {
   readonly channels: { view(alert: Alert): object };
 }
 
-export type AlertsContext = Using<"edit" | "nowMs" | "yieldTurn", AlertBooks & AnomalySource, LabelBooks> & DeliveryViews;
+export type AlertsContext = Using<"edit" | "nowMs" | "yieldToLoop", AlertBooks & AnomalySource, LabelBooks> & DeliveryViews;

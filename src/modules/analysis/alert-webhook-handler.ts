@@ -30,7 +30,7 @@ export async function takeAlerts(context: AnalysisContext, request: QueryRequest
     taken.push(...some.value.named);
     isNoted ||= some.value.isStored;
     // Otherwise the next would begin ahead of those who wait for the one before.
-    if (from + WEBHOOK_ALERTS_PER_COMMIT_MAX < alerts.length) await context.yieldTurn();
+    if (from + WEBHOOK_ALERTS_PER_COMMIT_MAX < alerts.length) await context.yieldToLoop();
   }
   return done(answerOf(taken));
 }

@@ -21,7 +21,7 @@ interface Analysing {
 }
 
 export type AnalysisContext = PredictionContext &
-  Using<"nowMs" | "options" | "tell" | "yieldTurn", AlertBooks & AnalysisBooks & AnomalyBooks> &
+  Using<"nowMs" | "options" | "tell" | "yieldToLoop", AlertBooks & AnalysisBooks & AnomalyBooks> &
   Changing &
   AnomalyChanges &
   Analysing;

@@ -55,7 +55,7 @@ export interface AnalysisRunnerDependencies {
   readonly time: ThreadTime;
   nowMs(): number;
   monotonicMs(): number;
-  yieldTurn(): Promise<void>;
+  yieldToLoop(): Promise<void>;
   /** Gives work its turn between transactions. */
   edit<T>(work: () => Promise<T>): Promise<T>;
   /** Has whoever steps do so. */
@@ -174,13 +174,13 @@ export class AnalysisRunner {
   }
 
   async #revise(incident: RunningIncident): Promise<void> {
-    const { gathering, counters, time, nowMs, yieldTurn } = this.#dependencies;
+    const { gathering, counters, time, nowMs, yieldToLoop } = this.#dependencies;
     const { first, onsetMs, services } = incident;
     const untilMs = nowMs();
     const { tenant, environment } = first;
     const target = { serviceId: first.serviceId, metricName: first.metricName };
     const fresh = await gathering.gather({ tenant, environment, onsetMs, untilMs, target, services });
-    await yieldTurn();
+    await yieldToLoop();
     // What calls join with an incident that has a report, and what its cause explains, is named there.
     if (this.#incidents.settle(incident, { joined: joinedWith(fresh.edges, services) }, untilMs) !== incident) return;
     const inspected = this.#inspected.get(incident) ?? { series: [], report: undefined };

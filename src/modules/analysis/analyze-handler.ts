@@ -137,11 +137,11 @@ async function subjectOf(context: AnalysisContext, tenant: string, body: QueryRe
   return done({ tenant, environment, anomalyId: "", serviceId, metricName, atMs: timestamp });
 }
 
-async function analysedNow({ gathering, nowMs, yieldTurn }: AnalysisContext, of: Subject): Promise<Analysis> {
+async function analysedNow({ gathering, nowMs, yieldToLoop }: AnalysisContext, of: Subject): Promise<Analysis> {
   const target = { serviceId: of.serviceId, metricName: of.metricName };
   const untilMs = Math.min(nowMs(), of.atMs + RESULT_CHECK_MS);
   const evidence = await gathering.gather({ ...of, onsetMs: of.atMs, untilMs, target, services: [of.serviceId] });
-  await yieldTurn();
+  await yieldToLoop();
   return analyse(evidence);
 }
 

@@ -51,7 +51,7 @@ export interface EvidenceDependencies {
   readonly time: ThreadTime;
   /** Questions that wait for their turn or have it. */
   readonly shares: ShareLedger;
-  yieldTurn(): Promise<void>;
+  yieldToLoop(): Promise<void>;
 }
 
 type ScanQuery = Omit<EvidenceQuery, "type" | "id" | "scan" | "namesKnown">;

@@ -7,10 +7,10 @@ type Dependencies = Omit<AnalysisRunnerDependencies, "gathering" | "shares" | "t
 
 /** Both, for one coordinator. */
 export function makeAnalysis(dependencies: Dependencies): { readonly gathering: EvidenceGathering; readonly runner: AnalysisRunner } {
-  const { state, engines, yieldTurn } = dependencies;
+  const { state, engines, yieldToLoop } = dependencies;
   const time = new ThreadTime(dependencies);
   const shares = state.shares.ledger("evidence_questions");
   const changes = ({ tenant, environment }: EvidencePosition) => state.analyses.changes.of(tenant, environment);
-  const gathering = new EvidenceGathering({ state, engines, changes, yieldTurn, time, shares });
+  const gathering = new EvidenceGathering({ state, engines, changes, yieldToLoop, time, shares });
   return { gathering, runner: new AnalysisRunner({ ...dependencies, gathering, time, shares: state.shares.ledger("running_incidents") }) };
 }

@@ -11,7 +11,7 @@ import { reportIdOf, unpackSignature } from "./report-row.ts";
 import { reportView, resolutionView } from "./report-view.ts";
 
 const SIMILAR = 5;
-const ROWS_PER_TURN = 200;
+const ROWS_PER_SLICE = 200;
 
 /** A page of reports. */
 export function listReports({ state }: AnalysisContext, request: QueryRequest<"rcaReports">): Outcome<unknown> {
@@ -56,7 +56,7 @@ export function similarReports({ state }: AnalysisContext, { principal, query }:
 
 /** Scores of the reports, by the resolutions. */
 export async function scorecard(
-  { state, yieldTurn }: AnalysisContext,
+  { state, yieldToLoop }: AnalysisContext,
   { principal }: QueryRequest<"scorecard">,
 ): Promise<Outcome<unknown>> {
   const { tenant } = principal;
@@ -71,7 +71,7 @@ export async function scorecard(
     scored.push(...revisions);
     const newest = revisions.at(-1);
     if (newest !== undefined) last.push(newest);
-    if (++looked % ROWS_PER_TURN === 0) await yieldTurn();
+    if (++looked % ROWS_PER_SLICE === 0) await yieldToLoop();
   }
   return done({
     resolutions: last.length,

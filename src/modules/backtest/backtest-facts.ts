@@ -82,7 +82,7 @@ function leftOut({ serviceId, metricName }: SampleSelection, saturationEnabled: 
 
 /** Event records that report deployments, by service, ascending; of the newest BACKTEST_RECORDS_MAX records of the range. */
 export async function deploymentsOf(
-  { state, yieldTurn }: MomentsContext,
+  { state, yieldToLoop }: MomentsContext,
   { tenant, serviceId, sinceMs, untilMs }: Pick<SampleSelection, "tenant" | "serviceId" | "sinceMs" | "untilMs">,
 ): Promise<Map<string, number[]>> {
   const service = serviceId === null ? undefined : serviceBytes(serviceId);
@@ -105,14 +105,14 @@ export async function deploymentsOf(
     }
     inspected += rows.length;
     if (rows.length < ROWS_PER_READ) break;
-    await yieldTurn();
+    await yieldToLoop();
   }
   return found;
 }
 
 /** Records from three days before the beginning on, as windows reach so far back; at most BACKTEST_RECORDS_MAX, the oldest first. */
 async function sloRecordsOf(
-  { state, yieldTurn }: MomentsContext,
+  { state, yieldToLoop }: MomentsContext,
   { tenant, serviceId, environment, sinceMs, untilMs }: SampleSelection,
 ): Promise<SloRecord[]> {
   const to = tenantTimeBound(tenant, Math.max(0, untilMs));
@@ -130,7 +130,7 @@ async function sloRecordsOf(
     const last = rows.at(-1)?.key;
     if (last === undefined || rows.length < ROWS_PER_READ) break;
     from = Uint8Array.of(...last, 0);
-    await yieldTurn();
+    await yieldToLoop();
   }
   return found;
 }

@@ -70,7 +70,7 @@ async function runBacktest(context: BacktestContext, request: QueryRequest<"back
     ...(inhibitions?.add ?? []).flatMap((rule) => [...rule.source_matchers, ...rule.target_matchers]),
   ];
   const { patterns } = context.state.configured;
-  const problem = (await matchersProblem(matchers, patterns, context.yieldTurn)) ?? patternSumProblem(patterns, [], matchers);
+  const problem = (await matchersProblem(matchers, patterns, context.yieldToLoop)) ?? patternSumProblem(patterns, [], matchers);
   if (problem !== null) return refused("bad_request", problem);
   const unknown = routingProblem(context, request);
   if (unknown !== undefined) return unknown;
@@ -111,7 +111,7 @@ async function compare(
   const pause = async (share: number) => {
     if (context.nowMs() > endMs) throw new BacktestLateError();
     backtestsOf(context).share = share;
-    await context.yieldTurn();
+    await context.yieldToLoop();
   };
   const { tenant } = request.principal;
   const { service_id, metric_name, environment } = request.body;

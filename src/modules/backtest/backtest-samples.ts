@@ -49,7 +49,7 @@ export async function selectedSamples(context: BacktestContext, selection: Sampl
   let samples = 0;
   for (const [into, wanted] of [[series, summaries] as const, [counting, countingAround(selection, around)] as const]) {
     for (const summary of wanted) {
-      await context.yieldTurn();
+      await context.yieldToLoop();
       const read = await readSeries(context, selection, summary);
       if (read === undefined) return refused("unprocessable", tooLong(summary));
       samples += read.times.length;
@@ -78,7 +78,7 @@ async function seriesAround(
   if (metricName === null && environment === null) return [];
   const around: SeriesSummary[] = [];
   for (const serviceId of new Set(selected.map((summary) => summary.serviceId))) {
-    await context.yieldTurn();
+    await context.yieldToLoop();
     const query = { tenant, serviceId, metricName: null, environment: null, after: null, limit: BACKTEST_SERIES_MAX };
     around.push(...(await askSeries(context, query)).series);
   }

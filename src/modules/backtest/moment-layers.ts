@@ -61,7 +61,7 @@ export class MomentLayers {
         },
         train: train === undefined ? null : (job) => train(writeTrainingInput(job)),
       },
-      slices: new WorkSlices(() => context.yieldTurn()),
+      slices: new WorkSlices(() => context.yieldToLoop()),
     };
     return new MomentLayers(context, moment, atMs);
   }

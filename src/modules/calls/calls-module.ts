@@ -220,4 +220,4 @@ export function edgeView({ edge, calls, errors, microseconds }: CallSum, byMinut
 
 // What the handlers of the call graph use.
 
-export type CallsContext = Using<"nowMs" | "yieldTurn">;
+export type CallsContext = Using<"nowMs" | "yieldToLoop">;

@@ -16,17 +16,17 @@ import { scan } from "../state/scan.ts";
 import { tenantTimeBound } from "../state/tables.ts";
 
 /** Rows between two turns of others. */
-const ROWS_PER_TURN = 100;
+const ROWS_PER_SLICE = 100;
 
 export interface StoredCallsContext {
   readonly state: { readonly series: KeyValueStore };
   /** Lets other work of the thread have its turn. */
-  yieldTurn(): Promise<void>;
+  yieldToLoop(): Promise<void>;
 }
 
 /** Gives every edge of a tenant's minutes, and all that is not merged yet: of any tenant and time, so that `take` has to look. */
 export async function readCalls(
-  { state, yieldTurn }: StoredCallsContext,
+  { state, yieldToLoop }: StoredCallsContext,
   tenant: string,
   { from, to }: { readonly from: number; readonly to: number },
   take: (edge: CallEdge) => void,
@@ -37,7 +37,7 @@ export async function readCalls(
   ];
   for (const [i, { value }] of rows.entries()) {
     for (const edge of decodeCallEdges(value)) take(edge);
-    if (i % ROWS_PER_TURN === ROWS_PER_TURN - 1) await yieldTurn();
+    if (i % ROWS_PER_SLICE === ROWS_PER_SLICE - 1) await yieldToLoop();
   }
 }
 

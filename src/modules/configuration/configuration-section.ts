@@ -71,7 +71,7 @@ export async function readAll<N extends CoordinatorEndpoint>(
     rows.push(...(ownMember(value, member) as ConfigurationEntry[]));
     token = String(value.page_token ?? "");
     if (token === "") return rows;
-    await context.yieldTurn();
+    await context.yieldToLoop();
   }
 }
 

@@ -125,7 +125,7 @@ async function scan(
     last = placeOf(end.key);
     to = end.key;
     if (before !== undefined && letters.length >= limit) return { letters, matches, endedAt: last };
-    await context.yieldTurn();
+    await context.yieldToLoop();
   }
   return { letters, matches, endedAt: last };
 }

@@ -8,4 +8,4 @@ export interface DeadLetterBooks {
   readonly replays: ReplayBook;
 }
 
-export type DeadLettersContext = Using<"edit" | "nowMs" | "options" | "yieldTurn", DeadLetterBooks>;
+export type DeadLettersContext = Using<"edit" | "nowMs" | "options" | "yieldToLoop", DeadLetterBooks>;

@@ -138,7 +138,7 @@ async function rehearseFilter(
     const last = entries.at(-1);
     if (last === undefined || entries.length < REPLAY_SCAN_ROWS) return true;
     after = placeOf(last.key);
-    await context.yieldTurn();
+    await context.yieldToLoop();
   }
   return false;
 }

@@ -12,9 +12,9 @@ import type { DeliveryReport, HandedDelivery, HandedKey } from "../../domain/web
 import { tenantOfKey } from "./delivery-key.ts";
 import type { DeliveryKind, DeliveryLink } from "./delivery-kind.ts";
 import { DeliveryQueue } from "./delivery-queue.ts";
-import { type StoreTurns, StoreWork } from "./store-work.ts";
+import { type StoreAccess, StoreWork } from "./store-work.ts";
 
-export interface OutboxDependencies extends StoreTurns {
+export interface OutboxDependencies extends StoreAccess {
   readonly control: KeyValueStore;
   nowMs(): number;
   randomBytes(count: number): Uint8Array;

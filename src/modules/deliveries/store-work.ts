@@ -2,7 +2,7 @@ import { StoreError } from "../../adapters/storage/key-value-store.ts";
 import { answerFault, background, type Home, task } from "../../core/faults/guard.ts";
 
 /** Access of steps to the store. */
-export interface StoreTurns {
+export interface StoreAccess {
   /** Does work that writes, between the transactions of others; rejects where the store takes no writes. */
   edit<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves after so many milliseconds. */
@@ -15,16 +15,16 @@ const RETRY_MS = 1_000;
 /** Steps that write between the transactions of others, one after the other until none is wanted. What the store refuses is tried again: nothing is lost. A step that throws is counted, and tried again too. */
 export class StoreWork {
   readonly #step: () => Promise<boolean>;
-  readonly #turns: StoreTurns;
+  readonly #access: StoreAccess;
   readonly #home: Home;
   #isWanted = false;
   #isRunning = false;
   #isStopped = false;
 
   /** `step` resolves with whether there is more to do; `name` is what a throw of it is counted by. */
-  constructor(name: string, step: () => Promise<boolean>, turns: StoreTurns) {
+  constructor(name: string, step: () => Promise<boolean>, access: StoreAccess) {
     this.#step = step;
-    this.#turns = turns;
+    this.#access = access;
     this.#home = task(name);
   }
 
@@ -57,12 +57,12 @@ export class StoreWork {
   async #once(): Promise<void> {
     this.#isWanted = false;
     try {
-      const more = await this.#turns.edit(this.#step);
+      const more = await this.#access.edit(this.#step);
       this.#isWanted ||= more;
     } catch (error) {
       if (!(error instanceof StoreError)) answerFault(this.#home, error);
       this.#isWanted = true;
-      await this.#turns.sleep(RETRY_MS);
+      await this.#access.sleep(RETRY_MS);
     }
   }
 }

@@ -164,7 +164,7 @@ async function readGroups(
     scanned += entries.length;
     // A group goes on behind its last row: sources of one key lie together.
     start = new Uint8Array([...labelKey(last), 0]);
-    await context.yieldTurn();
+    await context.yieldToLoop();
   }
   return { groups, endedAt: group.at(-1) };
 }

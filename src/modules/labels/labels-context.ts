@@ -7,4 +7,4 @@ export interface LabelBooks {
   readonly labels: LabelBook;
 }
 
-export type LabelsContext = Using<"nowMs" | "pause" | "yieldTurn", unknown, LabelBooks> & Changing & ChangingBeside;
+export type LabelsContext = Using<"nowMs" | "pause" | "yieldToLoop", unknown, LabelBooks> & Changing & ChangingBeside;

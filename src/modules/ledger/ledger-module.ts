@@ -69,7 +69,7 @@ async function readLedger(context: LedgerContext, { principal, query }: QueryReq
 
 /** The newest decisions first. */
 async function decisionsOf(
-  { state, yieldTurn }: LedgerContext,
+  { state, yieldToLoop }: LedgerContext,
   filter: LedgerFilter,
   fromMs: number,
   toMs: number,
@@ -79,7 +79,7 @@ async function decisionsOf(
   let scanned = 0;
   for (const { key, value } of scanNewest(state.series, "ledger", ...bounds, ROWS_PER_READ)) {
     if (scanned === LEDGER_SCANNED_MAX || decisions.length === LEDGER_ANSWER_ROWS_MAX) return { decisions, complete: false };
-    if (++scanned % ROWS_PER_READ === 0) await yieldTurn();
+    if (++scanned % ROWS_PER_READ === 0) await yieldToLoop();
     const decision = decodeDecision(value, tenantTimeOf(key));
     const fits =
       decision.serviceId === filter.serviceId &&

@@ -15,7 +15,7 @@ import { automaticId, type ModelledService } from "./model-book.ts";
 import { type ModelRow, modelOperation } from "./model-row.ts";
 import type { ModelsContext } from "./models-context.ts";
 
-const TURN_SERVICES = 64;
+const SERVICES_PER_SLICE = 64;
 
 /** A page of the tenant's models: those that were asked for, and those of the automatic trainings that are in production. */
 export async function listModels(context: ModelsContext, request: QueryRequest<"models">): Promise<Outcome<unknown>> {
@@ -32,12 +32,12 @@ export async function listModels(context: ModelsContext, request: QueryRequest<"
 }
 
 async function automaticModels(context: ModelsContext, tenant: string, wanted: string | undefined) {
-  const { messages, state, yieldTurn } = context;
+  const { messages, state, yieldToLoop } = context;
   const found = [];
   let inspected = 0;
   for (const [serviceId, environment] of await servicesOf(context, tenant)) {
     if (wanted !== undefined && wanted !== serviceId) continue;
-    if (++inspected % TURN_SERVICES === 0) await yieldTurn();
+    if (++inspected % SERVICES_PER_SLICE === 0) await yieldToLoop();
     const service = { tenant, serviceId, environment };
     const row = messages.automatic(service);
     if (row === undefined || state.configured.models.production(service) !== undefined) continue;

@@ -83,12 +83,12 @@ export class OutboundCalls {
     const { places } = this;
     if (places.take(tenant)) return true;
     const waiting = this.#placesWanted.get(tenant) ?? 0;
-    const isGranted = waiting < OUTBOUND_CALLS_SHARE && (await this.#turn(tenant, waiting));
+    const isGranted = waiting < OUTBOUND_CALLS_SHARE && (await this.#waitForSlot(tenant, waiting));
     if (!isGranted) places.refuse(tenant);
     return isGranted;
   }
 
-  async #turn(tenant: string, waiting: number): Promise<boolean> {
+  async #waitForSlot(tenant: string, waiting: number): Promise<boolean> {
     this.#placesWanted.set(tenant, waiting + 1);
     const key = String(this.#calls.next());
     const isGranted = await new Promise<boolean>((resolve) => {

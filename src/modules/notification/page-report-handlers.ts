@@ -22,7 +22,7 @@ import type { PageBudgetBooks } from "./page-budget-book.ts";
 import { budgetOperation, type PageBudget, type PageBudgetBook } from "./page-budget-book.ts";
 
 /** Alerts read between turns of others. */
-const ALERTS_PER_TURN = 100;
+const ALERTS_PER_SLICE = 100;
 
 export async function setPageBudget(context: PageReportContext, request: QueryRequest<"setPageBudget">): Promise<Outcome<unknown>> {
   const [outcome] = await setPageBudgets(context, request, [{ team: request.path.team ?? "", ...request.body }]);
@@ -149,7 +149,7 @@ function within(alert: PagedAlert, sinceMs: number): PagedAlert[] {
 
 /** Alerts of a tenant that paged in a time. Fire drills are none. */
 async function pagedAlerts(
-  { state, channels, yieldTurn }: PageReportContext,
+  { state, channels, yieldToLoop }: PageReportContext,
   tenant: string,
   sinceMs: number,
   untilMs: number,
@@ -161,7 +161,7 @@ async function pagedAlerts(
   });
   const found: PagedAlert[] = [];
   for (const [read, id] of ids.entries()) {
-    if ((read + 1) % ALERTS_PER_TURN === 0) await yieldTurn();
+    if ((read + 1) % ALERTS_PER_SLICE === 0) await yieldToLoop();
     const alert = state.alerts.find(tenant, id);
     const pagesAtMs = alert?.history
       .filter(({ kind, atMs }) => kind === "paged" && atMs >= sinceMs && atMs < untilMs)
@@ -184,6 +184,6 @@ function isFalsePositive({ anomalies }: PageReportContext["state"], tenant: stri
   return members.some(({ anomalyId }) => anomalies.find(tenant, anomalyId)?.feedback?.opinion === "false_positive");
 }
 
-export interface PageReportContext extends Using<"nowMs" | "yieldTurn", AlertBooks & AnomalyBooks, PageBudgetBooks>, Changing {
+export interface PageReportContext extends Using<"nowMs" | "yieldToLoop", AlertBooks & AnomalyBooks, PageBudgetBooks>, Changing {
   readonly channels: Pick<ChannelDeliveries, "routes">;
 }

@@ -116,9 +116,9 @@ export class Vectorizer {
     this.#running = true;
     try {
       const work = { ms: 0, streams: 0 };
-      await this.#inTurns(pillars.begin(), work);
+      await this.#withPauses(pillars.begin(), work);
       await this.#gather(work);
-      await this.#inTurns(pillars.score(nowMs()), work);
+      await this.#withPauses(pillars.score(nowMs()), work);
       this.#lastRunMs = nowMs();
       this.#durationMs = monotonicMs() - startMs;
       this.#workMs = work.ms;
@@ -141,7 +141,7 @@ export class Vectorizer {
   }
 
   /** Runs pure work, with pauses between its pieces. */
-  async #inTurns(pieces: Generator<void>, work: { ms: number }): Promise<void> {
+  async #withPauses(pieces: Generator<void>, work: { ms: number }): Promise<void> {
     const { monotonicMs } = this.#dependencies;
     for (let done = false; !done; ) {
       const startMs = monotonicMs();

@@ -62,7 +62,7 @@ export async function historyOf(context: PredictionContext, streams: readonly Se
   const grids: EvenGrid[] = [];
   for (const summary of streams) {
     grids.push(await streamHistory(context, summary, { ...range, toMs }));
-    await context.yieldTurn();
+    await context.yieldToLoop();
   }
   return joinedGrid(grids, range.stepMs, joinOf(first));
 }

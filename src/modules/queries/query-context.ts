@@ -67,7 +67,7 @@ export interface QueryContext {
   /** Draws random bytes, for secrets and ids. */
   randomBytes(count: number): Uint8Array;
   /** Lets other work of the thread have its turn in a long query. */
-  yieldTurn(): Promise<void>;
+  yieldToLoop(): Promise<void>;
   /** The same where the query has worked for a slice since its last turn. */
   readonly pause: Pause;
 }

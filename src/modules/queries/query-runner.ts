@@ -17,12 +17,12 @@ import { EngineAsks, EngineUnavailableError } from "../engines/engine-client.ts"
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { inSlices, Slices } from "../state/slices.ts";
 import type { QueryContext, QueryHandlers, Using } from "./query-context.ts";
-import { type QueryTicket, QueryTurns, ShareOfTimeError } from "./query-turns.ts";
+import { QueryScheduler, type QueryTicket, ShareOfTimeError } from "./query-scheduler.ts";
 
 const NO_CONTENT = 204;
 
 /** Members that every query uses, whatever its noun. */
-type AnyContext = Using<"engines" | "pause" | "settle" | "yieldTurn">;
+type AnyContext = Using<"engines" | "pause" | "settle" | "yieldToLoop">;
 
 export interface QueryRunnerDependencies<Context> extends Pick<Clock, "monotonicMs"> {
   readonly nouns: QueryHandlers<Context>;
@@ -36,16 +36,16 @@ const QUERY: Home = { where: "request", name: "a query" };
 
 export class QueryRunner<Context extends AnyContext> {
   readonly #dependencies: QueryRunnerDependencies<Context>;
-  readonly #turns: QueryTurns;
+  readonly #scheduler: QueryScheduler;
   readonly #asks = new EngineAsks();
-  readonly #clock: TurnClock;
+  readonly #clock: LoopClock;
 
   constructor(dependencies: QueryRunnerDependencies<Context>) {
     const { monotonicMs, context, counters } = dependencies;
-    const yieldTurn = () => context.yieldTurn();
+    const yieldToLoop = () => context.yieldToLoop();
     this.#dependencies = dependencies;
-    this.#turns = new QueryTurns({ monotonicMs, yieldTurn });
-    this.#clock = new TurnClock({ counters, monotonicMs, yieldTurn });
+    this.#scheduler = new QueryScheduler({ monotonicMs, yieldToLoop });
+    this.#clock = new LoopClock({ counters, monotonicMs, yieldToLoop });
   }
 
   /** Answers a call. A defect in one answer ends neither the coordinator nor the others' answers. */
@@ -57,10 +57,10 @@ export class QueryRunner<Context extends AnyContext> {
       return refusalAnswer({ code: "overloaded", message: `${places.taken} queries are waiting already; try again` });
     }
     counters.add("queries", 1);
-    const ticket = this.#turns.begin(tenant, !isPatientEndpoint(call.endpoint));
+    const ticket = this.#scheduler.begin(tenant, !isPatientEndpoint(call.endpoint));
     try {
       this.#clock.begin();
-      return await answerQuery(nouns, this.#shared(ticket), call, () => this.#turn(ticket, false));
+      return await answerQuery(nouns, this.#shared(ticket), call, () => this.#resume(ticket, false));
     } catch (error) {
       answerFault(QUERY, error);
       const fields = { endpoint: call.endpoint, request_id: call.requestId, ...errorFields(error) };
@@ -70,49 +70,49 @@ export class QueryRunner<Context extends AnyContext> {
         message: "the server failed on this query; its log has the reason under this request_id",
       });
     } finally {
-      this.#turns.end(ticket);
+      this.#scheduler.end(ticket);
       places.give(tenant);
     }
   }
 
-  async #turn(ticket: QueryTicket, yields: boolean): Promise<void> {
-    await this.#turns.turn(ticket, yields);
+  async #resume(ticket: QueryTicket, yields: boolean): Promise<void> {
+    await this.#scheduler.resume(ticket, yields);
     this.#clock.begin();
   }
 
   /** The context of one query: whatever it waits for, it goes on when its tenant has its turn. */
   #shared(ticket: QueryTicket): Context {
     const { context, monotonicMs } = this.#dependencies;
-    const slices = new Slices({ monotonicMs, turn: () => this.#turn(ticket, true) });
+    const slices = new Slices({ monotonicMs, resume: () => this.#resume(ticket, true) });
     const goOn = async <T>(waits: Promise<T>): Promise<T> => {
       const value = await waits;
-      await this.#turn(ticket, false);
+      await this.#resume(ticket, false);
       slices.restart();
       return value;
     };
     return {
       ...context,
       engines: context.engines.through((engine, ask) => goOn(this.#asks.one(engine, ticket.tenant, ask))),
-      yieldTurn: () => this.#turn(ticket, true),
+      yieldToLoop: () => this.#resume(ticket, true),
       pause: slices.pause,
       settle: () => goOn(context.settle()),
     };
   }
 }
 
-interface TurnClockDependencies {
+interface LoopClockDependencies {
   readonly counters: { turn(seconds: number): void };
   monotonicMs(): number;
   /** Resolves after a turn of the event loop. */
-  yieldTurn(): Promise<void>;
+  yieldToLoop(): Promise<void>;
 }
 
 /** Measures the turns in which queries and changes work. */
-export class TurnClock {
-  readonly #dependencies: TurnClockDependencies;
+export class LoopClock {
+  readonly #dependencies: LoopClockDependencies;
   #isRunning = false;
 
-  constructor(dependencies: TurnClockDependencies) {
+  constructor(dependencies: LoopClockDependencies) {
     this.#dependencies = dependencies;
   }
 
@@ -120,9 +120,9 @@ export class TurnClock {
   begin(): void {
     if (this.#isRunning) return;
     this.#isRunning = true;
-    const { counters, monotonicMs, yieldTurn } = this.#dependencies;
+    const { counters, monotonicMs, yieldToLoop } = this.#dependencies;
     const startMs = monotonicMs();
-    const ended = yieldTurn().then(() => {
+    const ended = yieldToLoop().then(() => {
       this.#isRunning = false;
       counters.turn((monotonicMs() - startMs) / 1_000);
     });
@@ -146,10 +146,10 @@ async function answerQuery<Context extends Pick<QueryContext, "pause" | "settle"
   handlers: QueryHandlers<Context>,
   context: Context,
   call: QueryCall,
-  turn: () => Promise<void>,
+  resume: () => Promise<void>,
 ): Promise<Answered> {
   if (!Object.hasOwn(handlers, call.endpoint)) throw new RangeError(`the coordinator does not answer ${call.endpoint}`);
-  const outcome = await handle(handlers, context, call.endpoint as CoordinatorEndpoint, call, turn);
+  const outcome = await handle(handlers, context, call.endpoint as CoordinatorEndpoint, call, resume);
   if (!outcome.ok) return refusalAnswer(outcome.refusal);
   const { status: code = 200, value } = outcome;
   return { status: code, body: code === NO_CONTENT ? "" : await inSlices(jsonTextSteps(value), context.pause) };
@@ -160,14 +160,14 @@ async function handle<N extends CoordinatorEndpoint, Context extends Pick<QueryC
   context: Context,
   endpoint: N,
   call: QueryCall,
-  turn: () => Promise<void>,
+  resume: () => Promise<void>,
 ): Promise<Outcome<unknown>> {
   const query = parseQuery(endpoint, call.query);
   if (!query.ok) return query;
   try {
     const body = await inSlices(bodySteps(endpoint, call.body), context.pause);
     if (!body.ok) return body;
-    await turn();
+    await resume();
     if (endpointNamed(endpoint).answersCommitted === true) await context.settle();
     const { principal, path, requestId, address = null, mediaType = null, ifMatch = null, shares = [] } = call;
     return await handlers[endpoint](context, {

@@ -91,7 +91,7 @@ async function scanRecords(
     scanned += entries.length;
     if (entries.length < ROWS_PER_READ) return { rows, matches, endedAt: undefined };
     if (position !== undefined && rows.length >= limit) return { rows, matches, endedAt: last };
-    await context.yieldTurn();
+    await context.yieldToLoop();
   }
   return { rows, matches, endedAt: last };
 }

@@ -55,7 +55,7 @@ function newestSecond({ state }: SeriesContext, { tenant, range }: RecordFilter,
 }
 
 async function readSecond(
-  { state, yieldTurn }: SeriesContext,
+  { state, yieldToLoop }: SeriesContext,
   filter: RecordFilter,
   second: number,
   position: ListPosition | undefined,
@@ -71,7 +71,7 @@ async function readSecond(
     const last = entries.at(-1);
     if (last === undefined || entries.length < BLOCKS_PER_READ) break;
     from = Uint8Array.from([...last.key, 0]);
-    await yieldTurn();
+    await yieldToLoop();
   }
   rows.sort(compareRows);
   // A span that was sent again lies in two blocks.

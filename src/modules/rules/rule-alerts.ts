@@ -13,7 +13,7 @@ import type { RuleBooks } from "./rule-book.ts";
 
 export interface RuleAlertsDependencies extends AlertTaking {
   readonly state: StateWith<AnomalyBooks, RuleBooks>;
-  yieldTurn(): Promise<void>;
+  yieldToLoop(): Promise<void>;
 }
 
 /** Who alerts of rules come from. */
@@ -34,7 +34,7 @@ export class RuleAlerts {
     const wanted = changes.filter((change) => this.#isWanted(tenant, group, change));
     for (let from = 0; from < wanted.length; from += WEBHOOK_ALERTS_PER_COMMIT_MAX) {
       await this.#send(tenant, group, wanted.slice(from, from + WEBHOOK_ALERTS_PER_COMMIT_MAX));
-      await this.#dependencies.yieldTurn();
+      await this.#dependencies.yieldToLoop();
     }
   }
 

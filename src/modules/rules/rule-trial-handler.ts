@@ -149,7 +149,7 @@ function timelineOf(context: RuleTrialContext, { firstMs, sinceMs, untilMs }: Tr
     facts: { ...NO_FACTS, opinions },
     requests: new RequestCounts([], intervalMs),
     rules: [],
-    slices: new WorkSlices(() => context.yieldTurn()),
+    slices: new WorkSlices(() => context.yieldToLoop()),
     firstMs: Math.floor(firstMs / intervalMs) * intervalMs,
   };
 }

@@ -15,10 +15,10 @@ interface WorkingOnRules {
   readonly ruleRuns: Pick<RuleSchedule, "externalUrl" | "factsOf">;
 }
 
-export type RulesContext = Using<"nowMs" | "pause" | "yieldTurn", unknown, RuleBooks> & Changing & WorkingOnRules;
+export type RulesContext = Using<"nowMs" | "pause" | "yieldToLoop", unknown, RuleBooks> & Changing & WorkingOnRules;
 
 /** What a trial uses: the rules of those whom it would tell. */
 export type RuleTrialContext = WorkingOnRules &
-  Using<"nowMs" | "options" | "pause" | "yieldTurn", AlertBooks & AnomalyBooks, PatternHolders & WatchdogBooks & RuleBooks> & {
+  Using<"nowMs" | "options" | "pause" | "yieldToLoop", AlertBooks & AnomalyBooks, PatternHolders & WatchdogBooks & RuleBooks> & {
     readonly channels: { readonly routes: Pick<Routes, "route" | "subject"> };
   };

@@ -151,7 +151,7 @@ export function oneExecution({ state, runs }: RunbooksContext, { principal, path
 }
 
 export async function listExecutions(context: RunbooksContext, request: QueryRequest<"executions">): Promise<Outcome<unknown>> {
-  const { state, yieldTurn } = context;
+  const { state, yieldToLoop } = context;
   const { tenant } = request.principal;
   const { limit, ...filters } = request.query;
   const asked = openPage(state, request, "runbook_executions");
@@ -167,7 +167,7 @@ export async function listExecutions(context: RunbooksContext, request: QueryReq
     executionsEnd(tenant),
     ROWS_PER_READ,
   )) {
-    if (++read % ROWS_PER_READ === 0) await yieldTurn();
+    if (++read % ROWS_PER_READ === 0) await yieldToLoop();
     const execution = EXECUTION.decode(value);
     if (!selects(filters, execution)) continue;
     total++;

@@ -21,7 +21,7 @@ import { type FaultPause, FaultPauses } from "../../domain/webhooks/fault-pauses
 import type { RcaReport } from "../analysis/report-row.ts";
 import type { AnomalyFollower } from "../anomalies/anomaly-follower.ts";
 import type { Outbox } from "../deliveries/outbox.ts";
-import { type StoreTurns, StoreWork } from "../deliveries/store-work.ts";
+import { type StoreAccess, StoreWork } from "../deliveries/store-work.ts";
 import type { ChannelDeliveries } from "../notification/channel-deliveries.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { JobBook, type JobKind } from "../state/jobs.ts";
@@ -33,7 +33,7 @@ import { EXECUTION, executionBound, executionKey, executionPlace, executionsEnd 
 import type { RunbookState } from "./runbook-state.ts";
 import { guarded, StepDeliveries } from "./step-deliveries.ts";
 
-export interface RunbookRunnerDependencies extends StoreTurns {
+export interface RunbookRunnerDependencies extends StoreAccess {
   readonly state: RunbookState;
   readonly counters: CoordinatorCounters;
   readonly outbox: Outbox;

@@ -38,7 +38,7 @@ export interface SettingsSource {
 }
 
 export type SeriesContext = Using<
-  "engines" | "isStoreFailing" | "nowMs" | "options" | "settle" | "yieldTurn",
+  "engines" | "isStoreFailing" | "nowMs" | "options" | "settle" | "yieldToLoop",
   SeriesBooks & FindingSource,
   SettingsSource
 >;

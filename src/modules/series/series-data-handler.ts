@@ -93,7 +93,7 @@ async function severalSeries(
     const wanted = { metricName, environment, attributes: canonicalAttributes(attributes) };
     const answer = await oneSeries(context, request, range, wanted, { most: Math.ceil(SERIES_POINTS_JUDGED_MAX / found.length), streams });
     if (answer.ok) answers.push(answer.value as Record<string, unknown>);
-    await context.yieldTurn();
+    await context.yieldToLoop();
   }
   const [first, ...more] = answers;
   if (first === undefined) return unknownSeries(query);

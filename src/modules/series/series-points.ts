@@ -54,7 +54,7 @@ export async function judgedPoints(
     counts: isOfCounts(metricName, flags) ? 1 : 0,
     streams: await streams(),
     knownDays: state.configured.watchdog.calendars.knownDaysOf(tenant),
-    slices: new WorkSlices(() => context.yieldTurn()),
+    slices: new WorkSlices(() => context.yieldToLoop()),
   });
   return { first, points };
 }

@@ -9,9 +9,9 @@ import { type BlockSpan, newestSpans } from "./block-rows.ts";
 import type { SeriesContext } from "./series-context.ts";
 
 /** Blocks read before others of the thread get a turn: 16 x 64 KiB are about 0.6 ms. */
-const BLOCKS_PER_TURN = 16;
+const BLOCKS_PER_SLICE = 16;
 /** A thousand spans, 64 MiB of samples, are read in 2 ms. */
-const SPANS_PER_TURN = 1_000;
+const SPANS_PER_SLICE = 1_000;
 
 /** Which samples are wanted: those of [fromMs, toMs), the newest `samplesMax`, and `contextMax` before `fromMs` for the bounds of the first. */
 export interface SampleRequest {
@@ -71,14 +71,14 @@ async function addBlocks(
   let blocks = 0;
   const spans: BlockSpan[] = [];
   for (const span of newestSpans(series, partition, firstBlock)) {
-    if (spans.push(span) % SPANS_PER_TURN === 0) await context.yieldTurn();
+    if (spans.push(span) % SPANS_PER_SLICE === 0) await context.yieldToLoop();
   }
   const newestLeft = newestFrom(spans);
   for (const [index, span] of spans.entries()) {
     if (gathered.isEnough(newestLeft[index] as number)) return true;
     if (!gathered.wants(span.minMs, span.maxMs)) continue;
     if (++blocks > SERIES_DATA_BLOCKS_MAX || gathered.isFull) return false;
-    if (blocks % BLOCKS_PER_TURN === 0) await context.yieldTurn();
+    if (blocks % BLOCKS_PER_SLICE === 0) await context.yieldToLoop();
     const bytes = series.get("blocks", blockKey(partition, span.block));
     if (bytes !== undefined) addBlock(bytes, streamId, gathered);
   }

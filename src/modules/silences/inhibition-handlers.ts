@@ -17,7 +17,7 @@ export async function createInhibition(context: SilencesContext, request: QueryR
   const { tenant, subject } = request.principal;
   const { source_matchers: sourceMatchers, target_matchers: targetMatchers, equal, comment } = request.body;
   for (const [name, matchers] of [["source_matchers", sourceMatchers] as const, ["target_matchers", targetMatchers] as const]) {
-    const problem = await matchersProblem(matchers, configured.patterns, context.yieldTurn);
+    const problem = await matchersProblem(matchers, configured.patterns, context.yieldToLoop);
     if (problem !== null) return refused("invalid_parameter", problem, name);
   }
   const id = newId(context);

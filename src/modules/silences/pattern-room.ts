@@ -33,13 +33,13 @@ const LINES_MAX = 50;
 export async function matchersProblem(
   matchers: readonly LabelMatcher[],
   patterns: PatternCache,
-  yieldTurn: () => Promise<void>,
+  yieldToLoop: () => Promise<void>,
 ): Promise<string | null> {
   for (const matcher of matchers) {
     const { tables } = patterns.work;
     const problem = matcherProblem(matcher, patterns);
     if (problem !== null) return problem;
-    if (patterns.work.tables > tables) await yieldTurn();
+    if (patterns.work.tables > tables) await yieldToLoop();
   }
   return null;
 }

@@ -25,7 +25,7 @@ export async function createSilence(context: SilencesContext, request: QueryRequ
   const when = readWhen(request.body, nowMs);
   if (!when.ok) return when;
   const matchers = request.body.matchers.map(matcherFrom);
-  const problem = await matchersProblem(matchers, configured.patterns, context.yieldTurn);
+  const problem = await matchersProblem(matchers, configured.patterns, context.yieldToLoop);
   const refusal = problem ?? emptyMatchersProblem(matchers, configured.patterns);
   if (refusal !== null) return refused("invalid_parameter", refusal, "matchers");
   const id = newId(context);

@@ -9,4 +9,4 @@ interface FiringAlerts {
   readonly alerts: { readonly memory: PagingMemory };
 }
 
-export type SilencesContext = Using<"nowMs" | "randomBytes" | "yieldTurn", FiringAlerts, PatternHolders> & Changing;
+export type SilencesContext = Using<"nowMs" | "randomBytes" | "yieldToLoop", FiringAlerts, PatternHolders> & Changing;

@@ -7,7 +7,7 @@ export type Pause = () => Promise<void> | undefined;
 export interface SlicesDependencies {
   monotonicMs(): number;
   /** Resolves when the work has its next turn. */
-  turn(): Promise<void>;
+  resume(): Promise<void>;
 }
 
 /** The slices of one piece of work. */
@@ -26,8 +26,8 @@ export class Slices {
   }
 
   readonly pause: Pause = () => {
-    const { monotonicMs, turn } = this.#dependencies;
-    return monotonicMs() - this.#sinceMs < SLICE_MS ? undefined : turn().then(() => this.restart());
+    const { monotonicMs, resume } = this.#dependencies;
+    return monotonicMs() - this.#sinceMs < SLICE_MS ? undefined : resume().then(() => this.restart());
   };
 }
 

@@ -22,7 +22,7 @@ const YIELDING_SHARE = 0.4;
 const TELLING_SHARE = 0.1;
 
 /** Next question to an engine, all in ms. */
-export interface Turn {
+export interface ScanStep {
   /** Before the question. */
   readonly restMs: number;
   /** Work until it answers. */
@@ -127,18 +127,18 @@ export class EnginePace {
     return this.#workMs;
   }
 
-  first(nowMs: number): Turn {
-    return this.#turn(this.#needed(0, nowMs));
+  first(nowMs: number): ScanStep {
+    return this.#step(this.#needed(0, nowMs));
   }
 
   /** After an answer that was not the last. An engine with nothing else to do goes on at once; one that could do nothing yet is left alone for a while. */
-  next({ tookMs, elapsedMs, share, wasBusy, waits }: Progress, nowMs: number): Turn {
+  next({ tookMs, elapsedMs, share, wasBusy, waits }: Progress, nowMs: number): ScanStep {
     this.#workMs += tookMs;
     const needed = this.#needed(share, nowMs);
-    const turn = this.#turn(needed);
-    if (waits) return { ...turn, restMs: WATCHDOG_REST_MS_MAX };
-    if (!wasBusy || needed.byGoal >= 1) return turn;
-    return { ...turn, restMs: Math.min(WATCHDOG_REST_MS_MAX, Math.max(0, tookMs / needed.byGoal - elapsedMs)) };
+    const step = this.#step(needed);
+    if (waits) return { ...step, restMs: WATCHDOG_REST_MS_MAX };
+    if (!wasBusy || needed.byGoal >= 1) return step;
+    return { ...step, restMs: Math.min(WATCHDOG_REST_MS_MAX, Math.max(0, tookMs / needed.byGoal - elapsedMs)) };
   }
 
   /** After the last answer. */
@@ -155,7 +155,7 @@ export class EnginePace {
     return { byGoal: by(goalMs), byLast: by(lastMs) };
   }
 
-  #turn({ byGoal, byLast }: NeededShare): Turn {
+  #step({ byGoal, byLast }: NeededShare): ScanStep {
     const sliceMs = Math.min(WATCHDOG_SLICE_MS_MAX, Math.max(WATCHDOG_SLICE_MS_MIN, byGoal * WATCHDOG_SLICE_MS_MIN));
     const yields = byLast < YIELDING_SHARE;
     return { restMs: 0, workMs: byGoal >= 1 ? WATCHDOG_QUESTION_MS_MAX : WATCHDOG_QUESTION_MS_MIN, sliceMs, yields };

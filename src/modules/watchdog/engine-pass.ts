@@ -20,8 +20,8 @@ export function enginePass(pass: WatchdogPass, every: number, dependencies: Engi
   pace.add(pass, every);
   const scan = async (engine: number, cycle: Cycle, total: PassTotal): Promise<void> => {
     const enginePace = pace.paceOf(pass, engine);
-    for (let turn = enginePace.first(monotonicMs()); ; ) {
-      const { workMs, sliceMs, yields } = turn;
+    for (let step = enginePace.first(monotonicMs()); ; ) {
+      const { workMs, sliceMs, yields } = step;
       const askedMs = monotonicMs();
       const answer = await engines.watchdog(engine, { cycle: cycle.number, pass, nowMs: cycle.nowMs, workMs, sliceMs, yields });
       const startMs = monotonicMs();
@@ -35,8 +35,8 @@ export function enginePass(pass: WatchdogPass, every: number, dependencies: Engi
         return;
       }
       const { share, wasBusy, waits } = answer;
-      turn = enginePace.next({ tookMs, elapsedMs: nowMs - askedMs, share, wasBusy, waits }, nowMs);
-      if (turn.restMs > 0) await sleep(turn.restMs);
+      step = enginePace.next({ tookMs, elapsedMs: nowMs - askedMs, share, wasBusy, waits }, nowMs);
+      if (step.restMs > 0) await sleep(step.restMs);
     }
   };
   return {

@@ -37,7 +37,7 @@ export interface StagesContext {
   monotonicMs(): number;
   readonly engines: EngineClient;
   readonly pace: CyclePace;
-  yieldTurn(): Promise<void>;
+  yieldToLoop(): Promise<void>;
   sleep(ms: number): Promise<void>;
   /** Writes to the control store between the transactions of others; rejects with StoreError. */
   store(operations: readonly StoreOperation[]): Promise<void>;

@@ -19,7 +19,7 @@ const ROWS_PER_READ = 200;
 type Position = readonly [occurredAtMs: number, deliveryId: string, attempt: number];
 
 export async function listDeliveries(context: WebhooksContext, request: QueryRequest<"webhookDeliveries">): Promise<Outcome<unknown>> {
-  const { state, yieldTurn } = context;
+  const { state, yieldToLoop } = context;
   const { principal, path, query } = request;
   const { tenant } = principal;
   const webhook = state.configured.webhooks.find(tenant, path.name ?? "");
@@ -45,7 +45,7 @@ export async function listDeliveries(context: WebhooksContext, request: QueryReq
     const last = entries.at(-1);
     if (last === undefined || entries.length < ROWS_PER_READ) break;
     to = last.key;
-    await yieldTurn();
+    await yieldToLoop();
   }
   const { page, page_token } = asked.value.cut(shown, ({ position }) => [...position]);
   return done({ deliveries: page.map(({ view }) => view), total, page_token });

@@ -19,7 +19,7 @@ interface Calling {
 }
 
 export type WebhooksContext = Using<
-  "edit" | "nowMs" | "randomBytes" | "yieldTurn",
+  "edit" | "nowMs" | "randomBytes" | "yieldToLoop",
   AlertBooks & AnalysisBooks & AnomalyBooks,
   WebhookBooks
 > &

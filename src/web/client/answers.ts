@@ -51,9 +51,9 @@ export function useAnswer<T>(key: CallKey | null, options: CallOptions = {}, eve
     atMs: 0,
     waitSeconds: 0,
   });
-  const [turn, setTurn] = useState(0);
+  const [version, setVersion] = useState(0);
   const latest = useRef(0);
-  const reload = useCallback(() => setTurn((count) => count + 1), []);
+  const reload = useCallback(() => setVersion((count) => count + 1), []);
   const changed = changes.value;
   useEffect(() => {
     if (key === null) return;
@@ -81,7 +81,7 @@ export function useAnswer<T>(key: CallKey | null, options: CallOptions = {}, eve
     );
     return () => control.abort();
     // The address says all of the call that can change.
-  }, [address, turn, changed]);
+  }, [address, version, changed]);
   const isOffline = state.error?.status === 0 || state.error?.status === 503;
   const againMs = isOffline ? AGAIN_MS : everyMs;
   useEffect(() => {

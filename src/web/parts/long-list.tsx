@@ -126,20 +126,20 @@ export function LongTableRows<R>({
 export function ReadsOn({ hasMore, readOn }: { hasMore: boolean; readOn: () => Promise<unknown> }) {
   const { ref, isNear } = useNear<HTMLDivElement>(false, 0);
   const isReading = useRef(false);
-  const [turn, setTurn] = useState(0);
+  const [version, setVersion] = useState(0);
   useEffect(() => {
     if (!isNear || !hasMore || isReading.current) return;
     isReading.current = true;
     readOn().then(
       () => {
         isReading.current = false;
-        setTurn((count) => count + 1);
+        setVersion((count) => count + 1);
       },
       // The button beside it says why, and tries again.
       () => {
         isReading.current = false;
       },
     );
-  }, [isNear, hasMore, turn]);
+  }, [isNear, hasMore, version]);
   return <div ref={ref} />;
 }

@@ -108,8 +108,8 @@ export class FrameIntake {
     const budget = new TransactionBudget();
     const counts = this.#queues.map(() => 0);
     const frames: EngineFrame[] = [];
-    for (let turn = 0; turn < this.#queues.length; turn++) {
-      const source = (this.#first + turn) % this.#queues.length;
+    for (let offset = 0; offset < this.#queues.length; offset++) {
+      const source = (this.#first + offset) % this.#queues.length;
       const run = take(this.#queues[source] as SourceQueue, budget);
       counts[source] = run.length;
       for (const frame of run) frames.push(frame);

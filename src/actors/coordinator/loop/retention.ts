@@ -24,7 +24,7 @@ export interface RetentionDependencies {
   /** Retention tasks of the nouns. */
   readonly work: Record<"expire" | "gather", (terms: RetentionTerms) => ReadonlyArray<Generator<RetentionStep>>>;
   /** Resolves after a turn of the event loop. */
-  yieldTurn(): Promise<void>;
+  yieldToLoop(): Promise<void>;
   monotonicMs(): number;
 }
 
@@ -78,7 +78,7 @@ export class Retention {
     const { store, operations, apply, pauseMs = 0 } = drawn.value;
     try {
       if (operations.length > 0) await store.commit(operations);
-      else await this.#dependencies.yieldTurn();
+      else await this.#dependencies.yieldToLoop();
     } catch (error) {
       if (error instanceof StoreError && error.isFullDisk)
         this.#rowsMax = Math.max(1, Math.min(FULL_DISK_ROWS_PER_STEP, Math.floor(this.#rowsMax / 2)));

@@ -129,7 +129,7 @@ export class RequestCut {
     let at = this.#kernel.jsonSpaceEnd(from + 1);
     while (this.#bytes[at] !== BRACE_CLOSE) {
       if (at - (frame.holeEnd || from) > JSON_PARSED_BYTES_MAX) this.#tooMuchAround(level);
-      if (this.#isTurnOver(MEMBER_BYTES)) yield;
+      if (this.#isSliceOver(MEMBER_BYTES)) yield;
       const [name, value] = this.#member(at);
       const isHole = this.#isHole(name, level, value);
       if (isHole && frame.holeFrom !== 0) this.#refuse(`an object of the request has what is cut twice: ${JSON.stringify(name)}`);
@@ -205,13 +205,13 @@ export class RequestCut {
     let at = this.#kernel.jsonSpaceEnd(from + 1);
     while (this.#bytes[at] !== BRACKET_CLOSE) {
       at = yield* this.#run(at, level, frame);
-      if (this.#isTurnOver(JSON_PARSED_BYTES_MAX)) yield;
+      if (this.#isSliceOver(JSON_PARSED_BYTES_MAX)) yield;
     }
     return at;
   }
 
   /** Whether so many bytes more are as much as one turn passes. */
-  #isTurnOver(bytes: number): boolean {
+  #isSliceOver(bytes: number): boolean {
     this.#passed += bytes;
     if (this.#passed < JSON_SCANNED_BYTES_MAX) return false;
     this.#passed = 0;

@@ -1,5 +1,5 @@
 // Refusals of requests beyond a rate. The write of an answer is most of what a refusal costs, and whoever keeps to its rate must not stand behind a bunch of
-// them. So they wait for the end of their turn of the event loop, and a few are answered a turn. Those of a tenant that is refused more than it is allowed are
+// them. So they wait for the end of their turn of the event loop, and a few are answered a slice. Those of a tenant that is refused more than it is allowed are
 // paced besides: a few at each tick of a timer, so that a sender that waits for its answers is slowed down by them (a tarpit), and one that does not gets them
 // at an even rate. Memory: what waits is bounded, and beyond that the first is let go.
 import type { Refusal } from "../../../api/refusal.ts";
@@ -9,7 +9,7 @@ import {
   PACED_REFUSALS_MAX,
   PACED_REFUSALS_PER_TICK,
   REFUSAL_TICK_MS,
-  REFUSALS_PER_TURN,
+  REFUSALS_PER_SLICE,
 } from "../../../core/config/refusal-limits.ts";
 
 /** A request that is to be refused. */
@@ -26,7 +26,7 @@ export interface Exceeded {
 export interface RefusalTimes {
   readonly monotonicMs: () => number;
   /** Runs its work once, behind everything that has come in by now and ahead of what comes later: setImmediate. */
-  readonly endOfTurn: (work: () => void) => void;
+  readonly immediate: (work: () => void) => void;
   /** Runs its work once, so many ms later or more: setTimeout. */
   readonly after: (work: () => void, ms: number) => void;
 }
@@ -36,8 +36,8 @@ interface Waiting {
   readonly refusal: Refusal;
 }
 
-/** The part of what waits that is answered in one go where more than the usual few wait: 1/16 a turn, and at a tick what makes PACED_REFUSAL_WAIT_MS. */
-const PART_PER_TURN = 1 / 16;
+/** The part of what waits that is answered in one go where more than the usual few wait: 1/16 a slice, and at a tick what makes PACED_REFUSAL_WAIT_MS. */
+const PART_PER_SLICE = 1 / 16;
 const PART_PER_TICK = REFUSAL_TICK_MS / PACED_REFUSAL_WAIT_MS;
 
 /** First come, first refused: among those that are prompt, and among those that are paced. */
@@ -68,7 +68,7 @@ export class RefusalQueue {
 
   #putPrompt(waiting: Waiting): void {
     this.#prompt.push(waiting);
-    if (this.#prompt.length === 1) this.#times.endOfTurn(() => this.#answerPrompt());
+    if (this.#prompt.length === 1) this.#times.immediate(() => this.#answerPrompt());
   }
 
   #putPaced(waiting: Waiting): void {
@@ -79,8 +79,8 @@ export class RefusalQueue {
   }
 
   #answerPrompt(): void {
-    const first = this.#prompt.splice(0, countOf(this.#prompt, REFUSALS_PER_TURN, PART_PER_TURN));
-    if (this.#prompt.length > 0) this.#times.endOfTurn(() => this.#answerPrompt());
+    const first = this.#prompt.splice(0, countOf(this.#prompt, REFUSALS_PER_SLICE, PART_PER_SLICE));
+    if (this.#prompt.length > 0) this.#times.immediate(() => this.#answerPrompt());
     for (const { request, refusal } of first) request.refuse(refusal);
   }
 

@@ -15,7 +15,7 @@ import { OWN_TAIL_LENGTH } from "./own-tail.ts";
 import { OwnTails } from "./own-tails.ts";
 import { pagesPerValue, shareOfOne } from "./page-budget.ts";
 import { PAIRED_SEASONS_DOUBLES, PairedSeasons } from "./paired-seasons.ts";
-import { isFallToNothing, isTurnOfHours } from "./recurrence.ts";
+import { isFallToNothing, isHourEdge } from "./recurrence.ts";
 import { isBurstLong } from "./short-departures.ts";
 import type { ValueMoment } from "./value-moment.ts";
 import { ValueSteps } from "./value-steps.ts";
@@ -250,7 +250,7 @@ export class DepartureDetector {
     const size = Math.abs(this.size);
     this.bar = DEPARTURE_MIN * moment.caution;
     const isFar = size >= DEPARTURE_MIN && this.isAtRest && !this.#deviation.isMissed && !this.#paired.speak && !Number.isNaN(moment.hour);
-    this.#isEdge = isFar && isTurnOfHours(value, this.expected, moment.hours.sides(moment.localMs, moment.isHolidayAt));
+    this.#isEdge = isFar && isHourEdge(value, this.expected, moment.hours.sides(moment.localMs, moment.isHolidayAt));
     // A habit that goes up from nothing goes on being one: the way back from an edge would be a fall to nothing.
     if (this.#isEdge && isFallToNothing(this.expected, value) && this.#known.find(this.#departure(value, moment))?.reason === "recurring")
       this.#isEdge = false;

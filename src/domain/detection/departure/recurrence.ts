@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS, WEEK_MS } from "../../../core/time/durations.ts";
 /** Share of what was expected below which a value has fallen to nothing. */
 const NOTHING_SHARE = 0.1;
 /** Values of an edge go beyond its levels by so much of it, as those of a departure that comes again may. */
-const TURN_REACH = 1.5;
+const HOUR_EDGE_REACH = 1.5;
 /** Departures before that make a habit: at the time of a day or a week, and at gaps of their own; of falls to nothing one more. */
 const CLOCK_TIMES = 2;
 const GAP_TIMES = 3;
@@ -51,8 +51,8 @@ export function isFallToNothing(value: number, expected: number): boolean {
  * Whether a value has come from what is usual before the turn of an hour to what is usual after it, or is on the way: the edge of a working day. A fall to nothing is not
  * taken for one, since nobody would hear of it when the hour has turned.
  */
-export function isTurnOfHours(value: number, expected: number, [before, after]: readonly [number, number]): boolean {
-  const reach = (TURN_REACH - 0.5) * Math.abs(after - before);
+export function isHourEdge(value: number, expected: number, [before, after]: readonly [number, number]): boolean {
+  const reach = (HOUR_EDGE_REACH - 0.5) * Math.abs(after - before);
   return Math.abs(value - (before + after) / 2) <= reach && !isFallToNothing(value, expected);
 }
 

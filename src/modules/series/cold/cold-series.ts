@@ -34,10 +34,10 @@ import { decodeColdBatch } from "./cold-batch.ts";
 import { canBeListed, listedOf } from "./cold-draft.ts";
 
 /** Batches read before others of the thread get a turn: 16 x 64 KiB are about 5 ms with their names. */
-const BATCHES_PER_TURN = 16;
+const BATCHES_PER_SLICE = 16;
 
 /** What reads streams that left memory: the store, and a way to let others go on. */
-type ColdContext = Pick<SeriesContext, "yieldTurn"> & { readonly state: { readonly series: StoreReader } };
+type ColdContext = Pick<SeriesContext, "yieldToLoop"> & { readonly state: { readonly series: StoreReader } };
 
 type Filter = Pick<SeriesQuery, "tenant" | "metricName" | "environment" | "part">;
 
@@ -153,7 +153,7 @@ async function* entriesOf(context: ColdContext, tenant: string, service: ColdSer
 async function* batchedEntries(context: ColdContext, tenant: string, { serviceId, batches }: ColdService): AsyncGenerator<ColdEntry> {
   const partition = partitionOf(tenant, serviceId);
   for (const [index, firstSerial] of batches.entries()) {
-    if (index % BATCHES_PER_TURN === BATCHES_PER_TURN - 1) await context.yieldTurn();
+    if (index % BATCHES_PER_SLICE === BATCHES_PER_SLICE - 1) await context.yieldToLoop();
     const batchKey = coldKey(partition, firstSerial);
     const value = context.state.series.get("cold_streams", batchKey);
     if (value !== undefined) yield* decodeColdBatch(batchKey, value).entries;

@@ -92,10 +92,10 @@ function isDue(state: RollupState, partition: number, wallNowMs: number): boolea
   if (settled <= firstBlock) return false;
   const range = { from: blockKey(partition, firstBlock), to: blockKey(partition, settled), limit: 1 };
   const [oldest] = state.series.range("block_spans", range);
-  return oldest !== undefined && turnOf(partition, decodeSpan(oldest.key, oldest.value).maxMs) < turnOf(partition, wallNowMs);
+  return oldest !== undefined && intervalOf(partition, decodeSpan(oldest.key, oldest.value).maxMs) < intervalOf(partition, wallNowMs);
 }
 
-function turnOf(partition: number, ms: number): number {
+function intervalOf(partition: number, ms: number): number {
   return Math.floor((ms + (partition * ROLLUP_INTERVAL_MS) / PARTITIONS) / ROLLUP_INTERVAL_MS);
 }
 

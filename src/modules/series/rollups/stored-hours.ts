@@ -18,7 +18,7 @@ import { readSamples, type SampleRequest, type Samples } from "../stored-samples
 import { newestRollups, type RollupMark, type RollupSpan } from "./rollup-rows.ts";
 
 /** Roll-ups read before others of the thread get a turn: 16 x 32 KiB are about 0.4 ms. */
-const ROLLUPS_PER_TURN = 16;
+const ROLLUPS_PER_SLICE = 16;
 
 /** Means of the hours that have samples, each at its beginning, ascending; `complete` as with samples. */
 export async function readHours(
@@ -36,7 +36,7 @@ export async function readHours(
 }
 
 async function addRollups(
-  { state, yieldTurn }: SeriesContext,
+  { state, yieldToLoop }: SeriesContext,
   partition: number,
   streamId: Uint8Array,
   hours: HourSums,
@@ -47,7 +47,7 @@ async function addRollups(
   for (const span of newestRollups(state.series, partition, mark)) {
     if (!hours.wants(span) || !mayHold(span, streamId)) continue;
     if (++blocks > ROLLUP_BLOCKS_READ_MAX) return false;
-    if (blocks % ROLLUPS_PER_TURN === 0) await yieldTurn();
+    if (blocks % ROLLUPS_PER_SLICE === 0) await yieldToLoop();
     const bytes = state.series.get("rollups", blockKey(partition, span.number));
     if (bytes === undefined) continue; // it went since its span was read: past its time
     const block = RollupBlock.open(bytes);

@@ -20,7 +20,7 @@ export interface SloWindow extends Pick<SloRecord, "tenant" | "environment" | "s
 }
 
 export const SLO_WINDOW_MS = 3 * 24 * 3600 * 1000;
-const ROWS_PER_TURN = 5_000;
+const ROWS_PER_SLICE = 5_000;
 const ROWS_DELETED_PER_STEP = 1_000;
 
 export const SLO_RECORD = new StoredForm<SloRecord>("slo_records", {
@@ -125,7 +125,7 @@ export class SloBook {
   }
 
   /** Reads what was stored before this process began; what is stored meanwhile is counted once. */
-  async restore(store: KeyValueStore, nowMs: number, yieldTurn: () => Promise<void>): Promise<void> {
+  async restore(store: KeyValueStore, nowMs: number, yieldToLoop: () => Promise<void>): Promise<void> {
     this.#windows.clear();
     this.#shares.clear();
     this.#forgetOutside(Number.POSITIVE_INFINITY);
@@ -140,7 +140,7 @@ export class SloBook {
       );
       for (const { key, value } of entries) {
         if (!this.#meanwhile.has(idText(key.subarray(key.length - ID_BYTES)))) this.#observe(SLO_RECORD.decode(value));
-        if (++rows % ROWS_PER_TURN === 0) await yieldTurn();
+        if (++rows % ROWS_PER_SLICE === 0) await yieldToLoop();
       }
     }
     this.#meanwhile = undefined;

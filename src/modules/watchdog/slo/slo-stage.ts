@@ -5,7 +5,7 @@ import type { Cycle, StageOutcome, WatchdogStage } from "../../state/watchdog-st
 import type { StagesContext } from "../stages-context.ts";
 
 /** An evaluation adds up 4,320 minutes for each pair of windows: 10 to 30 us. */
-const WINDOWS_PER_TURN = 50;
+const WINDOWS_PER_SLICE = 50;
 /** Cycles between two looks for rows that are past. */
 const FORGET_CYCLES = 60;
 
@@ -22,18 +22,18 @@ export class SloStage implements WatchdogStage {
   }
 
   async run({ number, nowMs }: Cycle): Promise<StageOutcome> {
-    const { state, counters, monotonicMs, yieldTurn, edit } = this.#context;
+    const { state, counters, monotonicMs, yieldToLoop, edit } = this.#context;
     const startMs = monotonicMs();
     this.#episodes.load();
     if (!this.#isRestored) {
-      await state.slo.restore(state.series, nowMs, yieldTurn);
+      await state.slo.restore(state.series, nowMs, yieldToLoop);
       this.#isRestored = true;
     }
     const worst = new WorstBurns((scope) => this.#episodes.isOpen(scope));
     let evaluated = 0;
     for (const window of [...state.slo.windows]) {
       worst.add(window, nowMs);
-      if (++evaluated % WINDOWS_PER_TURN === 0) await yieldTurn();
+      if (++evaluated % WINDOWS_PER_SLICE === 0) await yieldToLoop();
     }
     await this.#episodes.settle(worst.findings, nowMs, (scope) => worst.fateOf(scope));
     if (number % FORGET_CYCLES === 0) await edit(() => state.slo.forget(state.series, nowMs));

@@ -5,9 +5,9 @@
 import { StoreError } from "../../../adapters/storage/key-value-store.ts";
 import { SERVICE_MODEL_AGE_MS_MAX, SERVICE_VECTORS_MAX, SERVICE_VECTORS_MIN } from "../../../core/config/limits.ts";
 import { TRAINING_READ_MS, TRAINING_READ_SHARE } from "../../../core/config/pace-limits.ts";
+import { FairQueue } from "../../../core/fairness/fair-queue.ts";
 import { PacedWork } from "../../../core/fairness/paced-work.ts";
 import type { ShareLedger } from "../../../core/fairness/share-ledger.ts";
-import { TurnQueue } from "../../../core/fairness/turn-queue.ts";
 import { DETECTOR_SERVICE_MODELS, DETECTOR_SERVICES } from "../../../core/protocol/coordinator-frame.ts";
 import type {
   ServiceHistoryAnswer,
@@ -32,7 +32,7 @@ const FAILED_RETRY_MS = 3600 * 1000;
 /** Samples are looked for so many intervals back for each vector: a service may send at every second cycle only. */
 const INTERVALS_PER_VECTOR = 2;
 /** Rows of models read before others of the thread get a turn: 16 x 20 KB. */
-const LOADS_PER_TURN = 16;
+const LOADS_PER_SLICE = 16;
 
 export interface ModelTrainingOptions {
   /** WATCHDOG_INTERVAL_SECONDS in ms. */
@@ -47,7 +47,7 @@ export interface ModelTrainingDependencies {
   readonly counters: CoordinatorCounters;
   nowMs(): number;
   monotonicMs(): number;
-  yieldTurn(): Promise<void>;
+  yieldToLoop(): Promise<void>;
   sleep(ms: number): Promise<void>;
   /** Commits what the engines have sent so far: then what they no longer hold is in the store. */
   settle(): Promise<void>;
@@ -87,7 +87,7 @@ export class ModelTraining {
   readonly #options: ModelTrainingOptions;
   readonly #dependencies: ModelTrainingDependencies;
   /** By what is wanted, the tenant and the service. */
-  readonly #waiting = { stored: new TurnQueue<Wanted>(), model: new TurnQueue<Wanted>() };
+  readonly #waiting = { stored: new FairQueue<Wanted>(), model: new FairQueue<Wanted>() };
   /** Shares of the places in both. */
   readonly #shares: ShareLedger;
   readonly #paced: PacedWork;
@@ -125,7 +125,7 @@ export class ModelTraining {
       if (next === undefined) return;
       this.#shares.give(next.tenant);
       this.#count();
-      if (loads % LOADS_PER_TURN === 0) await this.#dependencies.yieldTurn();
+      if (loads % LOADS_PER_SLICE === 0) await this.#dependencies.yieldToLoop();
       await this.#serve(next.key, next.item);
     }
   }

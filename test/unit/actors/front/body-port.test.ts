@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { BodyPort } from "../../../../src/actors/front/body-port.ts";
 import { createEngineMemory, EngineMemory } from "../../../../src/adapters/shared-memory/engine-memory.ts";
-import { COPIED_BYTES_PER_TURN } from "../../../../src/core/config/body-limits.ts";
+import { COPIED_BYTES_PER_SLICE } from "../../../../src/core/config/body-limits.ts";
 import { BODIES_WAITING_BYTES_MAX, SMALL_BODY_BYTES_MAX } from "../../../../src/core/config/limits.ts";
 import { readDescriptor } from "../../../../src/core/layout/body-descriptor.ts";
 import { BODY_RING, BODY_RING_BYTES, LARGE_BODY } from "../../../../src/core/layout/memory-map.ts";
@@ -95,7 +95,7 @@ it("copies an inflated body over several turns, and hands it over when it is who
   expect(port.waiting).toBe(2);
   let turns = 0;
   for (port.publish(); memory.bodiesHead() < 2; turns++) await new Promise((resolve) => setImmediate(resolve));
-  expect(turns).toBeGreaterThanOrEqual((80 * 64 * 1024) / COPIED_BYTES_PER_TURN - 1);
+  expect(turns).toBeGreaterThanOrEqual((80 * 64 * 1024) / COPIED_BYTES_PER_SLICE - 1);
   expect(Buffer.from(memory.bytes.subarray(LARGE_BODY, LARGE_BODY + 80 * 64 * 1024)).equals(Buffer.concat(pieces))).toBe(true);
   expect(memory.bytes[LARGE_BODY + 80 * 64 * 1024]).toBe(0);
   const large = { status: 204, body: null, written: null };

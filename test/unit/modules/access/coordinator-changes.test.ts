@@ -17,7 +17,7 @@ function rig() {
   const store = new MemoryStore({ tables: CONTROL_TABLES });
   const events: string[] = [];
   const emit = ({ type }: CoordinatorMessage) => void events.push(type);
-  const world = { nowMs: () => 1_000, monotonicMs: () => 0, yieldTurn: async () => {} };
+  const world = { nowMs: () => 1_000, monotonicMs: () => 0, yieldToLoop: async () => {} };
   const changes = new Changes({ ...world, store, audit: new AuditBook(), emit, edit: (work) => work() });
   const make = (applied: () => void = () => undefined) =>
     changes.make(ORIGIN, () => ({

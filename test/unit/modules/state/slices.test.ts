@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { SLICE_MS } from "../../../../src/core/config/limits.ts";
-import { TurnClock } from "../../../../src/modules/queries/query-runner.ts";
+import { LoopClock } from "../../../../src/modules/queries/query-runner.ts";
 import { inSlices, mapInSlices, Slices } from "../../../../src/modules/state/slices.ts";
 
 /** A thread whose clock goes on by what is worked, and that counts turns. */
 function thread() {
   const state = { nowMs: 0, turns: 0 };
   const turn = async () => void state.turns++;
-  return { state, slices: new Slices({ monotonicMs: () => state.nowMs, turn }) };
+  return { state, slices: new Slices({ monotonicMs: () => state.nowMs, resume: turn }) };
 }
 
 describe("slices", () => {
@@ -46,8 +46,8 @@ describe("the clock of turns", () => {
     const seconds: number[] = [];
     let nowMs = 0;
     let end = () => {};
-    const yieldTurn = () => new Promise<void>((resolve) => (end = resolve));
-    const clock = new TurnClock({ counters: { turn: (each) => seconds.push(each) }, monotonicMs: () => nowMs, yieldTurn });
+    const yieldToLoop = () => new Promise<void>((resolve) => (end = resolve));
+    const clock = new LoopClock({ counters: { turn: (each) => seconds.push(each) }, monotonicMs: () => nowMs, yieldToLoop: yieldToLoop });
     clock.begin();
     nowMs += 4;
     clock.begin();

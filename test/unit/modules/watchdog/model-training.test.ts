@@ -61,7 +61,7 @@ function rig(
       counters: new CoordinatorCounters(slots),
       nowMs: () => START_MS,
       monotonicMs: () => 0,
-      yieldTurn: () => Promise.resolve(),
+      yieldToLoop: () => Promise.resolve(),
       sleep: () => Promise.resolve(),
       settle: () => Promise.resolve(),
       edit: (work) => (store.fails ? Promise.reject(new StoreError("write", "READ_ONLY")) : work()),

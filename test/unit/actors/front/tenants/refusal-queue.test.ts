@@ -8,7 +8,7 @@ import {
   PACED_REFUSALS_MAX,
   PACED_REFUSALS_PER_TICK,
   REFUSAL_TICK_MS,
-  REFUSALS_PER_TURN,
+  REFUSALS_PER_SLICE,
 } from "../../../../../src/core/config/refusal-limits.ts";
 import { parsePlanRates } from "../../../../../src/domain/access/plans.ts";
 
@@ -24,7 +24,7 @@ function queue() {
   const answered: number[] = [];
   const refusals = new RefusalQueue({
     monotonicMs: () => clock.ms,
-    endOfTurn: (work) => ends.push(work),
+    immediate: (work) => ends.push(work),
     after: (work, ms) => timers.push({ atMs: clock.ms + ms, work }),
   });
   const put = (name: number, exceeded = PROMPT, onAnswer = () => {}) =>
@@ -57,12 +57,12 @@ const upTo = (count: number, from = 0) => Array.from({ length: count }, (_, i) =
 describe("the queue of refusals", () => {
   it("answers nothing within the turn, and then a few a turn in the order in which they came", () => {
     const { refusals, answered, put, endTurn } = queue();
-    const count = 2 * REFUSALS_PER_TURN + 3;
+    const count = 2 * REFUSALS_PER_SLICE + 3;
     for (const name of upTo(count)) put(name);
     expect([answered.length, refusals.size]).toEqual([0, count]);
     for (const turn of [1, 2]) {
       expect(endTurn()).toBe(1);
-      expect(answered).toEqual(upTo(turn * REFUSALS_PER_TURN));
+      expect(answered).toEqual(upTo(turn * REFUSALS_PER_SLICE));
     }
     expect([endTurn(), endTurn()]).toEqual([1, 0]);
     expect([answered, refusals.size]).toEqual([upTo(count), 0]);
@@ -73,14 +73,14 @@ describe("the queue of refusals", () => {
     put(0, PROMPT, () => put(1, PROMPT, () => put(2)));
     expect([endTurn(), answered]).toEqual([1, [0]]);
     expect([endTurn(), answered]).toEqual([1, [0, 1]]);
-    for (const name of upTo(REFUSALS_PER_TURN, 3)) put(name);
-    expect([endTurn(), answered.length, refusals.size]).toEqual([1, 2 + REFUSALS_PER_TURN, 1]);
+    for (const name of upTo(REFUSALS_PER_SLICE, 3)) put(name);
+    expect([endTurn(), answered.length, refusals.size]).toEqual([1, 2 + REFUSALS_PER_SLICE, 1]);
     expect([endTurn(), endTurn(), refusals.size]).toEqual([1, 0, 0]);
   });
 
   it("does not grow without end where more are put a turn than are usually answered", () => {
     const { refusals, answered, put, endTurn } = queue();
-    const perTurn = 5 * REFUSALS_PER_TURN;
+    const perTurn = 5 * REFUSALS_PER_SLICE;
     for (const turn of upTo(500)) {
       for (const name of upTo(perTurn, turn * perTurn)) put(name);
       endTurn();
@@ -189,7 +189,7 @@ describe("a tenant far beyond its rate", () => {
       expect(taken / (11 * rate)).toBeGreaterThanOrEqual(0.99);
       expect(taken / (11 * rate)).toBeLessThanOrEqual(1.01);
       const pacedPerSecond = Math.max((PACED_REFUSALS_PER_TICK * 1_000) / REFUSAL_TICK_MS, (connections * 1_000) / PACED_REFUSAL_WAIT_MS);
-      expect(refused).toBeLessThanOrEqual(11 * rate + 10 * pacedPerSecond + REFUSALS_PER_TURN);
+      expect(refused).toBeLessThanOrEqual(11 * rate + 10 * pacedPerSecond + REFUSALS_PER_SLICE);
       expect(lost).toBe(0);
     },
   );

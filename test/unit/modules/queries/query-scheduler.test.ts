@@ -1,17 +1,17 @@
 // The coordinator's time between tenants that ask, on a clock that moves with the work.
 import { describe, expect, it } from "vitest";
-import { QUERY_TURNS_MS_MAX } from "../../../../src/core/config/limits.ts";
+import { QUERY_WAIT_MS_MAX } from "../../../../src/core/config/limits.ts";
 import { FairMutex } from "../../../../src/core/fairness/fair-mutex.ts";
-import { TurnQueue } from "../../../../src/core/fairness/turn-queue.ts";
+import { FairQueue } from "../../../../src/core/fairness/fair-queue.ts";
 import { EngineAsks } from "../../../../src/modules/engines/engine-client.ts";
-import { QueryTurns, ShareOfTimeError } from "../../../../src/modules/queries/query-turns.ts";
+import { QueryScheduler, ShareOfTimeError } from "../../../../src/modules/queries/query-scheduler.ts";
 
 const immediate = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Queries that work in slices of so many ms of a clock that only they move. */
 class Thread {
   nowMs = 0;
-  readonly turns = new QueryTurns({ monotonicMs: () => this.nowMs, yieldTurn: immediate });
+  readonly turns = new QueryScheduler({ monotonicMs: () => this.nowMs, yieldToLoop: immediate });
   /** Time that each tenant has had when another's query ended. */
   readonly worked = new Map<string, number>();
 
@@ -19,7 +19,7 @@ class Thread {
     const ticket = this.turns.begin(tenant, isHurried);
     try {
       for (let slice = 0; slice < slices; slice++) {
-        await this.turns.turn(ticket, true);
+        await this.turns.resume(ticket, true);
         this.nowMs += sliceMs;
         this.worked.set(tenant, (this.worked.get(tenant) ?? 0) + sliceMs);
       }
@@ -85,7 +85,7 @@ describe("the time for queries", () => {
     const refused = outcomes.filter((outcome) => outcome.status === "rejected");
     expect(refused.length).toBeGreaterThan(0);
     expect(refused.every(({ reason }) => reason instanceof ShareOfTimeError)).toBe(true);
-    expect(thread.nowMs).toBeGreaterThan(QUERY_TURNS_MS_MAX);
+    expect(thread.nowMs).toBeGreaterThan(QUERY_WAIT_MS_MAX);
     await others.catch(() => undefined);
   });
 });
@@ -152,7 +152,7 @@ describe("work of which one runs at a time", () => {
 
 describe("a queue by turns", () => {
   it("gives tenants their turns, the oldest of each first, and forgets what is removed", () => {
-    const queue = new TurnQueue<number>();
+    const queue = new FairQueue<number>();
     for (const [tenant, key, item] of [
       ["a", "x", 1],
       ["a", "y", 2],

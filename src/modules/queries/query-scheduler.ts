@@ -1,13 +1,13 @@
 // The coordinator's time between tenants that ask. A query works in slices: between two of them it waits for engines, a commit, or others' turns. The next slice is
 // that of the tenant which has had least time (start-time fair queuing, Goyal 1996), by what its slices took; within a tenant the oldest query goes on first, and
 // those that take long whoever else asks (an import, a backtest) after the others. So one that asks much delays another by one slice. A query that is alone goes on at once: time that nobody else wants is not counted.
-import { QUERY_TURNS_MS_MAX } from "../../core/config/limits.ts";
+import { QUERY_WAIT_MS_MAX } from "../../core/config/limits.ts";
 import { background, fatal } from "../../core/faults/guard.ts";
 
-export interface QueryTurnsDependencies {
+export interface QuerySchedulerDependencies {
   monotonicMs(): number;
   /** Resolves after a turn of the event loop; two that are asked for at once resolve one after the other, with nothing but what the first began between them. */
-  yieldTurn(): Promise<void>;
+  yieldToLoop(): Promise<void>;
 }
 
 /** A query has waited for its turns for too long: its tenant asks for more than its share. */
@@ -38,8 +38,8 @@ interface Waiter {
 /** The least that a slice counts for: a clock may not see it. */
 const SLICE_MS_MIN = 0.01;
 
-export class QueryTurns {
-  readonly #dependencies: QueryTurnsDependencies;
+export class QueryScheduler {
+  readonly #dependencies: QuerySchedulerDependencies;
   readonly #waiters = new Map<string, Waiter[]>();
   /** Queries under way, by tenant, and of all. */
   readonly #active = new Map<string, number>();
@@ -51,7 +51,7 @@ export class QueryTurns {
   #tickets = 0;
   #isServing = false;
 
-  constructor(dependencies: QueryTurnsDependencies) {
+  constructor(dependencies: QuerySchedulerDependencies) {
     this.#dependencies = dependencies;
   }
 
@@ -74,8 +74,8 @@ export class QueryTurns {
   }
 
   /** Resolves when the query may go on; `yields` lets others of the thread go first even where nobody else asks. Rejects with ShareOfTimeError. */
-  turn(ticket: QueryTicket, yields: boolean): Promise<void> {
-    if (this.#underWay <= 1 && !this.#isServing) return yields ? this.#dependencies.yieldTurn() : Promise.resolve();
+  resume(ticket: QueryTicket, yields: boolean): Promise<void> {
+    if (this.#underWay <= 1 && !this.#isServing) return yields ? this.#dependencies.yieldToLoop() : Promise.resolve();
     return new Promise((go, refuse) => {
       const waiters = this.#waiters.get(ticket.tenant) ?? [];
       this.#waiters.set(ticket.tenant, waiters);
@@ -86,14 +86,14 @@ export class QueryTurns {
 
   async #serve(): Promise<void> {
     this.#isServing = true;
-    const { yieldTurn, monotonicMs } = this.#dependencies;
+    const { yieldToLoop, monotonicMs } = this.#dependencies;
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       const { ticket, go, refuse, sinceMs } = next;
-      const [begin, end] = [yieldTurn(), yieldTurn()];
+      const [begin, end] = [yieldToLoop(), yieldToLoop()];
       await begin;
       const startMs = monotonicMs();
       ticket.waitedMs += startMs - sinceMs;
-      if (ticket.isHurried && ticket.waitedMs > QUERY_TURNS_MS_MAX) refuse(new ShareOfTimeError());
+      if (ticket.isHurried && ticket.waitedMs > QUERY_WAIT_MS_MAX) refuse(new ShareOfTimeError());
       else go();
       await end;
       this.#charge(ticket.tenant, Math.max(SLICE_MS_MIN, monotonicMs() - startMs));

@@ -1,7 +1,7 @@
 // What waits for its turn, by tenant: tenants take turns, and of each the oldest goes first. So one that has much waiting delays others by one turn.
 
 /** Items by tenant and by a key of their own; an item of a known key takes the place of the one before. */
-export class TurnQueue<T> {
+export class FairQueue<T> {
   /** The tenant whose turn is next comes first. */
   readonly #tenants = new Map<string, Map<string, T>>();
   #size = 0;
