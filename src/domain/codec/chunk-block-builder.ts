@@ -159,6 +159,20 @@ export class ChunkBlockBuilder {
     }
   }
 
+  /** Copies of the waiting chunks of one stream, in order of appending. */
+  chunksOf(streamId: Uint8Array): Uint8Array[] {
+    const wanted = new Uint32Array(Uint8Array.from(streamId).buffer);
+    const slots = this.#slots;
+    const chunks: Uint8Array[] = [];
+    for (let at = 0, end = this.#end; at < end; ) {
+      const bytes = slots[at + LENGTH_WORD]!;
+      if (wanted.every((part, index) => part === slots[at + CR_STREAM / 4 + index]))
+        chunks.push(this.#bytes(4 * at + CR_CHUNK, bytes).slice());
+      at += recordLength(bytes);
+    }
+    return chunks;
+  }
+
   /** Returns the waiting chunks as bytes for a checkpoint; the builder goes on as it was. */
   serialise(): Uint8Array {
     const end = this.#end;

@@ -142,9 +142,7 @@ export class SeriesQueries {
 
   #chunksOf(partition: Partition, streamId: Uint8Array): Uint8Array[] {
     this.#shard.chunks.storePartition(partition.number);
-    return [...partition.chunks.pending()]
-      .filter((chunk) => Buffer.compare(chunk.streamId, streamId) === 0)
-      .map((chunk) => chunk.chunk.slice());
+    return partition.chunks.chunksOf(streamId);
   }
 
   #slotsOf(tenant: string, serviceId: string): readonly number[] {

@@ -27,11 +27,11 @@ export class AcceptedLevels {
     if (this.#size > ACCEPTED_LEVELS_REMEMBERED_MAX) this.#forget(this.#byService.keys().next().value as string);
   }
 
-  /** When the level of a pair of the service by serviceKey() was accepted, in ms on the clock of its samples; 0 for never. `nameOf` is asked only where one was. */
-  at(service: string, nameOf: () => Pick<AcceptedPair, "environment" | "metricName">): number {
+  /** When the level of a pair of the service by serviceKey() was accepted, in ms on the clock of its samples; 0 for never. `nameOf` is asked, for `of`, only where one was. */
+  at<T>(service: string, nameOf: (of: T) => Pick<AcceptedPair, "environment" | "metricName">, of: T): number {
     const pairs = this.#byService.get(service);
     if (pairs === undefined) return 0;
-    const { environment, metricName } = nameOf();
+    const { environment, metricName } = nameOf(of);
     return pairs.get(pairKey(environment, metricName))?.atMs ?? 0;
   }
 

@@ -67,6 +67,11 @@ describe("chunks that wait in the engine's memory", () => {
             expect(waiting.byteLength).toBe(twin.byteLength);
           }
           expect(waiting.serialise()).toEqual(twin.serialise());
+          const pending = [...waiting.pending()];
+          for (const { streamId } of pending.slice(0, 3)) {
+            const own = pending.filter((other) => Buffer.compare(other.streamId, streamId) === 0);
+            expect(waiting.chunksOf(streamId)).toEqual(own.map(({ chunk }) => new Uint8Array(chunk)));
+          }
           expectSameBlock(rig, waiting, twin);
         },
       ),

@@ -31,6 +31,8 @@ export interface AggregatePassDependencies {
   readonly isFiring: (episodeId: string) => void;
 }
 
+const nameOfRing = ({ name }: AggregateRing) => name;
+
 export class AggregatePass {
   readonly rings = new AggregateRings();
   readonly #dependencies: AggregatePassDependencies;
@@ -77,7 +79,7 @@ export class AggregatePass {
     const { direction, zThreshold } = settings.settingsOf(tenant, serviceId, metricName);
     arena.load(ring.pair);
     const { deployedMs, knownDays } = service;
-    const acceptedMs = levels.at(service.key, () => ring.name);
+    const acceptedMs = levels.at(service.key, nameOfRing, ring);
     const around = { deployedMs, acceptedMs, streams: service.streams, zThreshold, knownDays, changedMs: ring.aggregate.changedMs };
     const verdict = detector.observe(timeMs, value, around);
     this.#episodes.take({ pair: ring.pair, slot: 0, direction, isNews: true }, timeMs, verdict);

@@ -63,6 +63,15 @@ export class PairPass implements WatchdogDetector {
   /** By service: streams that are alive, and the hour for which they were counted; 0 where all of them count. */
   readonly #live = new Map<string, { readonly hourMs: number; readonly streams: number }>();
   #service = NO_SERVICE;
+  /** Of the stream at hand: one for all, since a cycle comes by each of hundreds of thousands. */
+  readonly #around = {
+    ...SURROUNDED_BY_NOTHING,
+    acceptedMs: 0,
+    warmUntilMs: 0,
+    knownDays: NO_SERVICE.knownDays,
+    isCounter: false,
+    counts: 0,
+  };
   #nowMs = 0;
   #evaluated = 0;
   #learning = 0;
@@ -272,12 +281,17 @@ export class PairPass implements WatchdogDetector {
     }
     const delayMs = own.evaluationDelaySeconds * 1000;
     const untilMs = delayMs > 0 ? this.#nowMs - delayMs : Number.POSITIVE_INFINITY;
-    const { streams, knownDays } = this.#service;
-    const [isCounter, counts] = [(flags & FLAG_COUNTER) !== 0, this.#countsOf(slot)];
-    const acceptedMs = this.#dependencies.levels.at(this.#service.key, () => nameOf(slot));
-    const known = { deployedMs, acceptedMs, streams, zThreshold: own.zThreshold, knownDays, isCounter, counts };
-    this.#join(slot, pair, untilMs, known);
-    const around = { ...known, warmUntilMs: this.#warmUntilMs(slot, pair) };
+    const around = this.#around;
+    around.deployedMs = deployedMs;
+    around.acceptedMs = this.#dependencies.levels.at(this.#service.key, nameOf, slot);
+    around.streams = this.#service.streams;
+    around.zThreshold = own.zThreshold;
+    around.knownDays = this.#service.knownDays;
+    around.isCounter = (flags & FLAG_COUNTER) !== 0;
+    around.counts = this.#countsOf(slot);
+    around.warmUntilMs = 0;
+    this.#join(slot, pair, untilMs, around);
+    around.warmUntilMs = this.#warmUntilMs(slot, pair);
     const taken = this.#observe(slot, pair, untilMs, around, own.direction);
     if (this.arena.count(pair) < YOUNG_VALUES) this.#observeYoung(slot, pair, untilMs, around, own.direction);
     if (this.arena.count(pair) < LEARNING_VALUES) this.#learning++;
