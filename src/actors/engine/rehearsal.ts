@@ -9,6 +9,7 @@ import { writeDescriptor } from "../../core/layout/body-descriptor.ts";
 import { BODY_PADDING_BYTES, BODY_RING, PROCESS_LENGTH_BYTES } from "../../core/layout/memory-map.ts";
 import type { EngineFrame } from "../../core/protocol/coordinator-frame.ts";
 import type { EngineReport } from "../../core/protocol/engine-control.ts";
+import { messageOf } from "../../core/text/error-text.ts";
 import type { IngestExports } from "../../domain/kernel/ingest-kernel.ts";
 import { instantiateKernel } from "../../domain/kernel/kernel-instance.ts";
 import type { ShardExports } from "../../domain/kernel/shard-kernel.ts";
@@ -41,15 +42,33 @@ export interface RehearsalParts {
   readonly createMemory?: () => WebAssembly.Memory;
 }
 
-/** Rehearses what engines of these options will do; nothing, where the system has no addresses for one more memory: what is never rehearsed is only compiled later. */
+const NOTHING: Rehearsed = { bodies: 0, statuses: [], frames: [] };
+
+/**
+ * Rehearses what engines of these options will do. What is never rehearsed is only compiled later, so nothing of it ends a start: not that the system has no addresses for one more memory, nor
+ * a throw, of which the process warns.
+ */
 export function rehearse(
   options: EngineOptions,
+  parts: RehearsalParts,
+  limits: RehearsalLimits = { repeats: REPEATS, msMax: MS_MAX },
+): Rehearsed {
+  try {
+    return rehearsed(options, parts, limits);
+  } catch (error) {
+    process.emitWarning(`the start is not rehearsed: ${messageOf(error)}`);
+    return NOTHING;
+  }
+}
+
+function rehearsed(
+  options: EngineOptions,
   { kernelModule, clock, createMemory = createEngineMemory }: RehearsalParts,
-  { repeats, msMax }: RehearsalLimits = { repeats: REPEATS, msMax: MS_MAX },
+  { repeats, msMax }: RehearsalLimits,
 ): Rehearsed {
   const endMs = clock.monotonicMs() + msMax;
   const memory = memoryOf(createMemory);
-  if (memory === undefined) return { bodies: 0, statuses: [], frames: [] };
+  if (memory === undefined) return NOTHING;
   const engine = new RehearsedEngine(options, kernelModule, { clock, memory });
   for (const body of madeUpBodies(repeats, clock.wallMs())) {
     if (clock.monotonicMs() >= endMs) break;

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import type { EngineOptions } from "../../../../src/actors/engine/engine-options.ts";
@@ -57,4 +58,14 @@ it("rehearses nothing where the system has no addresses for one more memory", ()
     statuses: [],
     frames: [],
   });
+});
+
+it("warns of a throw, and does not end the start by it", async () => {
+  const clock = new VirtualClock(Date.UTC(2026, 10, 28));
+  const warned = once(process, "warning");
+  const createMemory = () => {
+    throw new TypeError("odd");
+  };
+  expect(rehearse(options, { kernelModule, clock, createMemory }, { repeats: 2, msMax: 1 }).bodies).toBe(0);
+  expect(String(await warned)).toContain("the start is not rehearsed: odd");
 });
