@@ -11,7 +11,7 @@ import { isPlainName } from "../../domain/series/name-rule.ts";
 import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
 import type { AccessContext } from "./access-context.ts";
 import type { ChangePlan } from "./changes.ts";
-import { putUserRow, removeUserRow, type User } from "./user-book.ts";
+import { type User, userChange } from "./user-book.ts";
 
 /** The tenant's users. */
 export function listUsers({ state }: AccessContext, request: QueryRequest<"users">): Outcome<unknown> {
@@ -65,8 +65,11 @@ export async function deleteUser({ state, change }: AccessContext, request: Quer
     return {
       ok: true,
       note: { action: "user.delete", object: subject, before: userView(before), after: null },
-      operations: [removeUserRow(before)],
-      apply: () => [users.remove(before)],
+      operations: [users.removal(before)],
+      apply: () => {
+        users.remove(before.tenant, subject);
+        return [{ type: "user-gone", tenant: before.tenant, subject }];
+      },
       outcome: noContent(),
     };
   });
@@ -93,7 +96,7 @@ function planUser(
   if (!isPlainName(subject)) return refused("invalid_parameter", "a user id must have printable characters only", "user_id");
   if (subject.length > SUBJECT_CHARACTERS_MAX)
     return refused("field_too_long", `a user id may have ${SUBJECT_CHARACTERS_MAX} characters`, "user_id");
-  if (before === undefined && users.count(tenant) >= USERS_PER_TENANT_MAX) {
+  if (before === undefined && users.sizeOf(tenant) >= USERS_PER_TENANT_MAX) {
     return refused("conflict", `the tenant has ${USERS_PER_TENANT_MAX} users, as many as it may have; delete one`);
   }
   const now = nowMs();
@@ -115,8 +118,11 @@ function planUser(
       before: before === undefined ? null : userView(before),
       after: userView(user),
     },
-    operations: [putUserRow(user)],
-    apply: () => [users.put(user)],
+    operations: [users.operation(user)],
+    apply: () => {
+      users.put(user);
+      return [userChange(user)];
+    },
     outcome: done_ === "created" ? created(userView(user)) : done(userView(user)),
   };
 }

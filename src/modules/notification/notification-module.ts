@@ -4,10 +4,11 @@ import { drillView } from "../../api/notification-view.ts";
 import { done, type Outcome } from "../../api/refusal.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import type { BookSources, NounModule } from "../state/noun-module.ts";
+import { StoredTable } from "../state/stored-table.ts";
 import { chosenChannels, listChannels, testChannels } from "./channel-handlers.ts";
 import { deliveryView } from "./delivery-row.ts";
 import type { NotificationContext } from "./notification-context.ts";
-import { PageBudgetBook } from "./page-budget-book.ts";
+import { PAGE_BUDGETS } from "./page-budget-book.ts";
 import { reportPages, setPageBudget } from "./page-report-handlers.ts";
 import { RoutingBook, type RoutingSettings } from "./routing-book.ts";
 import { changeRoutingRule, createRoutingRule, deleteRoutingRule, listRoutingRules, testRouting } from "./routing-handlers.ts";
@@ -26,7 +27,7 @@ export const NOTIFICATION = {
   },
   configured: ({ share, routing }: BookSources & { readonly routing: RoutingSettings | undefined }) => ({
     routing: new RoutingBook(routing, share("routing_rules")),
-    pageBudgets: new PageBudgetBook(share("page_budgets")),
+    pageBudgets: new StoredTable(PAGE_BUDGETS, share("page_budgets")),
   }),
   handlers: {
     createRoutingRule,

@@ -18,8 +18,7 @@ import type { ChangeRequest, QueryRequest, Using } from "../queries/query-contex
 import { timeRange } from "../queries/time-range.ts";
 import { mapInSlices } from "../state/slices.ts";
 import type { ChannelDeliveries } from "./channel-deliveries.ts";
-import type { PageBudgetBooks } from "./page-budget-book.ts";
-import { budgetOperation, type PageBudget, type PageBudgetBook } from "./page-budget-book.ts";
+import type { PageBudget, PageBudgetBooks } from "./page-budget-book.ts";
 
 /** Alerts read between turns of others. */
 const ALERTS_PER_SLICE = 100;
@@ -56,10 +55,10 @@ export async function setPageBudgets(
     return {
       ok: true,
       note: draft.notes,
-      operations: draft.set.map(({ team, budget }) => budgetOperation(tenant, team, budget)),
+      operations: draft.set.map(({ budget, isDeletion }) => (isDeletion ? pageBudgets.removal(budget) : pageBudgets.operation(budget))),
       apply: () => {
-        for (const { team, budget } of draft.set) {
-          if (budget === undefined) pageBudgets.remove(tenant, team);
+        for (const { budget, isDeletion } of draft.set) {
+          if (isDeletion) pageBudgets.remove(tenant, budget.team);
           else pageBudgets.put(budget);
         }
         return [];
@@ -71,11 +70,11 @@ export async function setPageBudgets(
 }
 
 interface BudgetDraft {
-  readonly pageBudgets: PageBudgetBook;
+  readonly pageBudgets: PageBudgetBooks["pageBudgets"];
   readonly tenant: string;
   readonly shares: ShareDraft;
   readonly nowMs: number;
-  readonly set: Array<{ readonly team: string; readonly budget: PageBudget | undefined }>;
+  readonly set: Array<{ readonly budget: PageBudget; readonly isDeletion: boolean }>;
   /** Rows of the audit log. */
   readonly notes: ChangeNote[];
 }
@@ -88,9 +87,9 @@ function setInto({ pageBudgets, tenant, shares, nowMs, set, notes }: BudgetDraft
   const isNew = before === undefined && pagesPerWeek !== null;
   if (isNew && (!shares.take(tenant) || budgets >= PAGE_BUDGETS_PER_TENANT_MAX))
     return refused("unprocessable", `there are ${budgets} budgets, and there is room for no more: set one to null first`);
-  const budget = pagesPerWeek === null ? undefined : { tenant, team, pagesPerWeek, updatedAtMs: nowMs };
+  const budget = { tenant, team, pagesPerWeek: pagesPerWeek ?? 0, updatedAtMs: nowMs };
   const view = { team, pages_per_week: pagesPerWeek, updated_at: formatRfc3339(nowMs) };
-  set.push({ team, budget });
+  set.push({ budget, isDeletion: pagesPerWeek === null });
   notes.push({ action: "page_budget.set", object: team, before: before === undefined ? null : budgetNote(before), after: view });
   return done(view);
 }

@@ -22,7 +22,7 @@ export async function createRunbook(context: RunbooksContext, request: QueryRequ
     if (runbooks.find(tenant, id) !== undefined) {
       return refused("conflict", `there is a runbook with the id ${shown(id)}; change it, or give another id`, "id");
     }
-    const own = runbooks.of(tenant).length;
+    const own = runbooks.sizeOf(tenant);
     const hasRoom = runbooks.shares.room(tenant) >= 1;
     if (!hasRoom) runbooks.shares.refuse(tenant);
     if (!hasRoom || own >= RUNBOOKS_PER_TENANT_MAX) {
@@ -71,7 +71,7 @@ export function deleteRunbook(context: RunbooksContext, request: QueryRequest<"d
       note: { action: "runbook.delete", object: id, before: runbookView(context.state, before), after: null },
       operations: [runbooks.removal(before)],
       apply: () => {
-        runbooks.remove(before);
+        runbooks.remove(tenant, id);
         context.runs.saved(before);
         return [];
       },

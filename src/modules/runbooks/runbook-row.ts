@@ -4,6 +4,7 @@ import { type Decision, EXECUTION_STATES, type Execution, STEP_STATES, type Step
 import { HTTP_METHODS, type Runbook, type RunbookMatch, type RunbookStep } from "../../domain/runbooks/runbook.ts";
 import { CAUSE_CATEGORIES } from "../../domain/webhooks/webhook.ts";
 import { either, flag, list, nullable, number, object, oneOf, optional, record, StoredForm, text } from "../state/stored-json.ts";
+import type { StoredKind } from "../state/stored-table.ts";
 import { ID_BYTES, idBytes, idText } from "../state/tables.ts";
 
 type StepOf<T extends RunbookStep["type"]> = Extract<RunbookStep, { type: T }>;
@@ -54,7 +55,13 @@ const RUNBOOK_MEMBERS = {
   updatedAtMs: number,
 } as const;
 
-export const RUNBOOK = new StoredForm<Runbook>("runbooks", RUNBOOK_MEMBERS);
+/** Runbooks in the order of their ids. */
+export const RUNBOOKS: StoredKind<Runbook> = {
+  table: "runbooks",
+  form: new StoredForm<Runbook>("runbooks", RUNBOOK_MEMBERS),
+  key: ({ tenant, id }) => new KeyBuilder().text(tenant).text(id).finish(),
+  idOf: ({ id }) => id,
+};
 
 export const EXECUTION = new StoredForm<Execution>("runbook_executions", {
   id: text,
@@ -86,10 +93,6 @@ export const EXECUTION = new StoredForm<Execution>("runbook_executions", {
 
 const TIME_DIGITS = 12;
 const ID_DIGITS = 32;
-
-export function runbookKey(tenant: string, id: string): Uint8Array {
-  return new KeyBuilder().text(tenant).text(id).finish();
-}
 
 /** Id of a run made at a time. `rest` has at least twenty hex digits. */
 export function executionId(nowMs: number, rest: string): string {

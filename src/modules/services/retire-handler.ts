@@ -5,7 +5,7 @@ import type { Alert } from "../../domain/alerting/paging/alert.ts";
 import { EndedAnomalies } from "../anomalies/ended-anomalies.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import type { RetentionStep, RetentionTerms } from "../state/retention-step.ts";
-import { type RetiredService, retiredOperation } from "./retired-book.ts";
+import { type RetiredService, retiredId } from "./retired-book.ts";
 import { servicesOf } from "./service-list.ts";
 import type { RetirementState, ServicesContext } from "./services-context.ts";
 
@@ -18,7 +18,7 @@ export async function retireService(context: ServicesContext, request: QueryRequ
   return context.change(request, () => {
     const { retired } = context.state.configured;
     const firing = [...context.state.alerts.memory.firing(tenant)].filter((alert) => isOf(alert, serviceId, environment));
-    const known = retired.find(tenant, serviceId, environment);
+    const known = retired.find(tenant, retiredId({ serviceId, environment }));
     if (!isListed && firing.length === 0 && known === undefined)
       return refused("not_found", `no service is named ${shown(serviceId)}${environment === null ? "" : ` in ${shown(environment)}`}`);
     if (known === undefined && retired.shares.room(tenant) < 1) {
@@ -37,7 +37,7 @@ export async function retireService(context: ServicesContext, request: QueryRequ
     return {
       ok: true,
       note: { action: "service.retire", object: serviceId, before: null, after: { environment, comment } },
-      operations: [retiredOperation(row), ...ended.operations()],
+      operations: [retired.operation(row), ...ended.operations()],
       apply: () => {
         retired.put(row);
         ended.apply();
@@ -65,8 +65,8 @@ export function* expireRetired({ state }: { readonly state: RetirementState }, t
     const old = retired.olderThan(terms.keptFromMs, terms.rowsPerStep);
     if (old.length === 0) return;
     const apply = () => {
-      for (const one of old) retired.remove(one);
+      for (const one of old) retired.remove(one.tenant, retiredId(one));
     };
-    yield { store: state.control, operations: old.map((one) => retiredOperation(one, false)), apply };
+    yield { store: state.control, operations: old.map((one) => retired.removal(one)), apply };
   }
 }

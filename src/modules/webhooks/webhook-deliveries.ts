@@ -112,7 +112,7 @@ export class WebhookDeliveries implements AnomalyFollower, DeliveryKind {
 
   connected(): void {
     this.#outbox.send({ type: "webhook-key", privateKey: this.#dependencies.signingKey() });
-    for (const webhook of this.#dependencies.state.configured.webhooks.all) this.aim(webhook);
+    for (const webhook of this.#dependencies.state.configured.webhooks.all()) this.aim(webhook);
   }
 
   disconnected(): void {

@@ -31,7 +31,7 @@ export async function createWebhook(context: WebhooksContext, request: QueryRequ
   const id = newId(context);
   return context.change(request, () => {
     if (webhooks.find(tenant, body.name) !== undefined) return taken(body.name);
-    const own = webhooks.of(tenant).length;
+    const own = webhooks.sizeOf(tenant);
     const hasRoom = webhooks.shares.room(tenant) >= 1;
     if (!hasRoom) webhooks.shares.refuse(tenant);
     if (!hasRoom || own >= WEBHOOKS_PER_TENANT_MAX) {
@@ -78,7 +78,7 @@ export function deleteWebhook(context: WebhooksContext, request: QueryRequest<"d
       note: { action: "webhook.delete", object: name, before: webhookView(before), after: null },
       operations: [webhooks.removal(before)],
       apply: () => {
-        webhooks.remove(before);
+        webhooks.remove(before.tenant, before.name);
         context.webhooks.forget(before);
         return [];
       },
@@ -133,7 +133,7 @@ function stored(
     },
     operations: [...(isRenamed ? [webhooks.removal(before)] : []), webhooks.operation(webhook)],
     apply: () => {
-      if (isRenamed) webhooks.remove(before);
+      if (isRenamed) webhooks.remove(before.tenant, before.name);
       webhooks.put(webhook);
       context.webhooks.saved(webhook);
       return [];

@@ -6,6 +6,7 @@ import type { Transform } from "../../domain/webhooks/transform.ts";
 import { CAUSE_CATEGORIES, WEBHOOK_METHODS, type Webhook, type WebhookPattern } from "../../domain/webhooks/webhook.ts";
 import type { EventDelivery } from "../../domain/webhooks/webhook-delivery.ts";
 import { flag, list, nullable, number, object, oneOf, record, StoredForm, text } from "../state/stored-json.ts";
+import type { StoredKind } from "../state/stored-table.ts";
 import { ID_BYTES, idBytes, idText } from "../state/tables.ts";
 
 export const EVENT_TYPES = ["anomaly.declared", "anomaly.resolved", "webhook.test"] as const;
@@ -26,7 +27,7 @@ export interface WebhookDeliveryRow extends EventDelivery {
   readonly event: string | null;
 }
 
-export const WEBHOOK = new StoredForm<Webhook>("webhooks", {
+const WEBHOOK = new StoredForm<Webhook>("webhooks", {
   id: text,
   tenant: text,
   name: text,
@@ -49,14 +50,18 @@ export const WEBHOOK = new StoredForm<Webhook>("webhooks", {
   createdAtMs: number,
 });
 
+/** Webhooks in the order of their names. */
+export const WEBHOOKS: StoredKind<Webhook> = {
+  table: "webhooks",
+  form: WEBHOOK,
+  key: ({ tenant, name }) => new KeyBuilder().text(tenant).text(name).finish(),
+  idOf: ({ name }) => name,
+};
+
 /** A row that retention has deleted before it was done with. */
 export interface ExpiredDelivery {
   readonly key: Uint8Array;
   readonly row: WebhookDeliveryRow;
-}
-
-export function webhookKey(tenant: string, name: string): Uint8Array {
-  return new KeyBuilder().text(tenant).text(name).finish();
 }
 
 /** Id of an event: what happened to an anomaly, and when it opened again where it did. */
