@@ -15,8 +15,10 @@ export interface Change<T> {
   /** Row of the audit log, or one for each of several changes; null where another transaction of the same request has it. */
   readonly note: ChangeNote | readonly ChangeNote[] | null;
   readonly operations: readonly StoreOperation[];
-  /** Takes the change over into the books; tells what of it concerns the front. */
-  apply(): readonly AccessChange[];
+  /** Takes the change over into the books. */
+  apply?(): void;
+  /** What of it concerns the front. */
+  readonly accessChanges?: readonly AccessChange[];
   /** What of that takes long: done behind the transaction, before the answer leaves, while queries and other changes have their turns. */
   takeOver?(pause: Pause): Promise<unknown>;
   readonly outcome: Outcome<T>;
@@ -122,8 +124,8 @@ export class Changes {
         await store.commit([...operations, ...rows, audit.operation(tenant, rows.length)]);
         audit.add(tenant, rows.length);
       }
-      const changes = critical("a change of the configuration", () => change.apply());
-      if (changes.length > 0) emit({ type: "access", changes });
+      critical("a change of the configuration", () => change.apply?.());
+      if (change.accessChanges !== undefined) emit({ type: "access", changes: change.accessChanges });
       takeOver = (slices) => change.takeOver?.(slices) ?? Promise.resolve();
       return change.outcome;
     });

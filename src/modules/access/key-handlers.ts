@@ -13,7 +13,7 @@ import { rightsOf } from "../../domain/access/key-scopes.ts";
 import { reaches } from "../../domain/access/roles.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import type { AccessContext } from "./access-context.ts";
-import { type ApiKey, putKey, removeKey } from "./key-book.ts";
+import { type ApiKey, keyChange } from "./key-book.ts";
 
 /** Draws before an unused id is given up: with 40 bits and a million keys the second is taken once in a million times. */
 const ID_DRAWS_MAX = 8;
@@ -36,7 +36,7 @@ export async function createKey(context: AccessContext, request: QueryRequest<"c
     }
     if (!reaches(role, rightsOf(body.scope).role))
       return refused("forbidden", `the scope ${body.scope} is above your role (${role})`, "scope");
-    if (keys.count(tenant) >= KEYS_PER_TENANT_MAX) {
+    if (keys.sizeOf(tenant) >= KEYS_PER_TENANT_MAX) {
       return refused("conflict", `the tenant has ${KEYS_PER_TENANT_MAX} keys, as many as it may have; revoke one that is not used`);
     }
     const { name, scope, rate_limit_rps: rate } = body;
@@ -54,8 +54,9 @@ export async function createKey(context: AccessContext, request: QueryRequest<"c
     return {
       ok: true,
       note: { action: "key.create", object: key.keyId, before: null, after: keyView(key) },
-      operations: [putKey(key)],
-      apply: () => [keys.put(key)],
+      operations: [keys.operation(key)],
+      apply: () => keys.put(key),
+      accessChanges: [keyChange(key)],
       outcome: created({ ...keyView(key), api_key: text }),
     };
   });
@@ -78,8 +79,9 @@ export async function revokeKey({ state, change }: AccessContext, request: Query
     return {
       ok: true,
       note: { action: "key.revoke", object: key.keyId, before: keyView(key), after: null },
-      operations: [removeKey(key.keyId)],
-      apply: () => [keys.remove(key)],
+      operations: [keys.removal(key)],
+      apply: () => keys.remove(key.tenant, key.keyId),
+      accessChanges: [{ type: "key-gone", keyId: key.keyId }],
       outcome: noContent(),
     };
   });
@@ -104,8 +106,12 @@ export async function rotateKey(
     return {
       ok: true,
       note: { action: "key.rotate", object: old.keyId, before: keyView(old), after: keyView(key) },
-      operations: [removeKey(old.keyId), putKey(key)],
-      apply: () => [keys.remove(old), keys.put(key)],
+      operations: [keys.removal(old), keys.operation(key)],
+      apply: () => {
+        keys.remove(old.tenant, old.keyId);
+        keys.put(key);
+      },
+      accessChanges: [{ type: "key-gone", keyId: old.keyId }, keyChange(key)],
       outcome: created({ ...keyView(key), api_key: text }),
     };
   });
@@ -113,7 +119,7 @@ export async function rotateKey(
 
 function makeKey({ state, randomBytes }: AccessContext, content: Omit<ApiKey, "keyId" | "digest">): { key: ApiKey; text: string } {
   let keyId = keyIdOf(randomBytes(KEY_ID_BYTES));
-  for (let draw = 1; state.configured.keys.has(keyId); draw++) {
+  for (let draw = 1; state.configured.keys.isTaken(keyId); draw++) {
     if (draw === ID_DRAWS_MAX) throw new Error("no unused key id was drawn: the random source repeats itself");
     keyId = keyIdOf(randomBytes(KEY_ID_BYTES));
   }

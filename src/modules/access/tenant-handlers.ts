@@ -59,10 +59,8 @@ function changeTo({ state }: AccessContext, after: Tenant, before: Tenant | unde
       after: view,
     },
     operations: [tenantOperation(after)],
-    apply: () => {
-      state.configured.tenants.put(after);
-      return [tenantChange(after)];
-    },
+    apply: () => state.configured.tenants.put(after),
+    accessChanges: [tenantChange(after)],
     outcome: before === undefined ? created(stored) : done(stored),
   };
 }

@@ -66,10 +66,8 @@ export async function deleteUser({ state, change }: AccessContext, request: Quer
       ok: true,
       note: { action: "user.delete", object: subject, before: userView(before), after: null },
       operations: [users.removal(before)],
-      apply: () => {
-        users.remove(before.tenant, subject);
-        return [{ type: "user-gone", tenant: before.tenant, subject }];
-      },
+      apply: () => users.remove(before.tenant, subject),
+      accessChanges: [{ type: "user-gone", tenant: before.tenant, subject }],
       outcome: noContent(),
     };
   });
@@ -119,10 +117,8 @@ function planUser(
       after: userView(user),
     },
     operations: [users.operation(user)],
-    apply: () => {
-      users.put(user);
-      return [userChange(user)];
-    },
+    apply: () => users.put(user),
+    accessChanges: [userChange(user)],
     outcome: done_ === "created" ? created(userView(user)) : done(userView(user)),
   };
 }

@@ -145,11 +145,7 @@ function changesOf(context: AlertActionsContext, { principal }: ChangeRequest, a
     },
     close(outcome: Outcome<unknown>) {
       if (ended.isEmpty) return { ok: "unchanged", outcome } as const;
-      const apply = () => {
-        ended.apply();
-        return [];
-      };
-      return { ok: true, note: notes, operations: ended.operations(), apply, outcome } as const;
+      return { ok: true, note: notes, operations: ended.operations(), apply: () => ended.apply(), outcome } as const;
     },
   };
 }

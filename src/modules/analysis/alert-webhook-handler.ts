@@ -95,7 +95,6 @@ export function takeSentAlerts(context: AlertTaking, request: ChangeRequest, sen
         context.takeVerdicts(verdicts);
         context.takeAlerts(draft);
         beside?.apply();
-        return [];
       },
       outcome: done({ named, isStored: true }),
     };

@@ -40,7 +40,6 @@ export function storeResolution(context: AnalysisContext, request: QueryRequest<
       apply: () => {
         memory.put(incident);
         ended.apply();
-        return [];
       },
       outcome: done({ status: "ok", stored: true, knowledge_base_id: id }),
     };

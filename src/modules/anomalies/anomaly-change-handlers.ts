@@ -40,7 +40,6 @@ export function changeAnomaly(context: AnomaliesContext, request: QueryRequest<"
       apply: () => {
         if (opinions !== undefined) state.alerts.feedback.put(opinions);
         ended.apply();
-        return [];
       },
       outcome: done(anomalyDetail(context, after)),
     };
@@ -76,7 +75,6 @@ export function declareAnomaly(context: AnomaliesContext, request: QueryRequest<
       apply: () => {
         context.takeVerdicts(verdicts);
         context.takeAlerts(draft);
-        return [];
       },
       outcome: kind === "opened" ? { ok: true, value: after, status: 201 } : done(after),
     };

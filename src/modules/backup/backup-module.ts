@@ -27,10 +27,7 @@ async function startBackup(context: BackupContext, request: QueryRequest<"startB
       ok: true,
       note: { action: "backup.start", object: "data folder", before: null, after: { whole: request.body.whole } },
       operations: [],
-      apply: () => {
-        backups.start(request.body.whole);
-        return [];
-      },
+      apply: () => backups.start(request.body.whole),
       outcome: { ok: true, value: null },
     };
   });

@@ -62,7 +62,6 @@ async function importEntities(
       ok: true,
       note: { action: "catalog.import", object: "catalog", before: { labels: before.flat() }, after: { ...counts, labels: after } },
       operations,
-      apply: () => [],
       takeOver: (pause) => mapInSlices(draft.changes, (one) => draft.take(one), pause),
       outcome: done(report),
     };

@@ -39,10 +39,7 @@ export async function setLabels(
       ok: true,
       note: notes,
       operations: draft.operations(),
-      apply: () => {
-        draft.apply();
-        return [];
-      },
+      apply: () => draft.apply(),
       outcome: done(outcomes),
     };
   };
@@ -95,10 +92,7 @@ export function deleteLabel(context: LabelsContext, request: QueryRequest<"delet
         after: after.length === 0 ? null : labelView(after),
       },
       operations: draft.operations(),
-      apply: () => {
-        draft.apply();
-        return [];
-      },
+      apply: () => draft.apply(),
       outcome: noContent(),
     };
   };

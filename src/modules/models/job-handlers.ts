@@ -40,7 +40,6 @@ export async function trainModel(context: ModelsContext, request: QueryRequest<"
       apply: () => {
         for (const old of gone) jobs.remove(old);
         jobs.put(job);
-        return [];
       },
       outcome: {
         ok: true,
@@ -111,7 +110,6 @@ export function cancelTraining(context: ModelsContext, request: QueryRequest<"ca
       apply: () => {
         jobs.put(cancelled);
         context.counters.add("jobsCancelled", 1);
-        return [];
       },
       outcome: done(jobView(cancelled)),
     };

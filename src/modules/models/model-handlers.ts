@@ -124,7 +124,6 @@ export async function promoteModel(context: ModelsContext, request: QueryRequest
         models.put(after);
         context.messages.sendProduction(after, before);
         context.counters.add("modelsPromoted", 1);
-        return [];
       },
       outcome: done(view),
     };
@@ -161,7 +160,6 @@ export async function rollBackModel(context: ModelsContext, request: QueryReques
         if (previous !== undefined) models.put(previous);
         context.messages.sendProduction(service, now);
         context.counters.add("modelsRolledBack", 1);
-        return [];
       },
       outcome: done(view),
     };

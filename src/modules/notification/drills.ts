@@ -129,10 +129,9 @@ export class Drills {
     return this.#drills.of(tenant)[0];
   }
 
-  #ended(drill: Drill): [] {
+  #ended(drill: Drill): void {
     this.#drills.put(drill);
     this.#dependencies.counters.add(failedStage(drill) === undefined ? "drillsPassed" : "drillsFailed", 1);
-    return [];
   }
 }
 
@@ -141,7 +140,6 @@ function noted(action: string, object: string, operations: readonly StoreOperati
     ok: true,
     note: { action, object, before: null, after },
     operations,
-    apply: () => [],
     outcome: { ok: true, value: null },
   })) satisfies ChangePlan<null>;
 }

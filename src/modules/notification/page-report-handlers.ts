@@ -61,7 +61,6 @@ export async function setPageBudgets(
           if (isDeletion) pageBudgets.remove(tenant, budget.team);
           else pageBudgets.put(budget);
         }
-        return [];
       },
       outcome: done(outcomes),
     };

@@ -71,10 +71,7 @@ export function deleteRoutingRule(context: NotificationContext, request: QueryRe
       ok: true,
       note: { action: "routing_rule.delete", object: id, before: ruleView(routing.destinations, tenant, before), after: null },
       operations: [ruleOperation(tenant, id, undefined)],
-      apply: () => {
-        routing.remove(tenant, id);
-        return [];
-      },
+      apply: () => routing.remove(tenant, id),
       outcome: noContent(),
     };
   });
@@ -143,10 +140,7 @@ function stored({ state }: NotificationContext, tenant: string, before: RoutingR
       after,
     },
     operations: [ruleOperation(tenant, rule.id, rule)],
-    apply: () => {
-      routing.put(tenant, rule);
-      return [];
-    },
+    apply: () => routing.put(tenant, rule),
     outcome: before === undefined ? { ok: true, value: answer, status: 201 } : done(answer),
   };
 }
@@ -172,10 +166,7 @@ function editedCatchAll({ state }: NotificationContext, tenant: string, before: 
     ok: true,
     note: { action: "routing_rule.change", object: CATCH_ALL_ID, before: ruleView(routing.destinations, tenant, before), after },
     operations: [ruleOperation(tenant, CATCH_ALL_ID, edit)],
-    apply: () => {
-      routing.editCatchAll(tenant, edit);
-      return [];
-    },
+    apply: () => routing.editCatchAll(tenant, edit),
     outcome: done({ ...after, warnings: warningsOf(routing.destinations, tenant, edit.channels) }),
   };
   return change;

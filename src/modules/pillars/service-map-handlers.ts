@@ -50,7 +50,6 @@ async function setEntries(context: PillarsContext, request: SetRequest, input: r
       ok: true,
       note: { action: "service_map.set", object: "service-map", ...auditViews(changes, created) },
       operations,
-      apply: () => [],
       takeOver: (pause) => mapInSlices(changes, ({ before, after }) => book.set(tenant, after, before === undefined), pause),
       outcome,
     };

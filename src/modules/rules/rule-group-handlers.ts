@@ -48,10 +48,7 @@ export function deleteRuleGroup(context: RulesContext, request: QueryRequest<"de
       ok: true,
       note: { action: "rule_group.delete", object: name, before: ruleGroupView(before), after: null },
       operations: [ruleGroupOperation(before, true)],
-      apply: () => {
-        rules.remove(before);
-        return [];
-      },
+      apply: () => rules.remove(before),
       outcome: noContent(),
     };
   });
@@ -78,10 +75,7 @@ function storedGroup(context: RulesContext, { principal }: ChangeRequest, docume
     ok: true,
     note: { action: "rule_group.set", object: document.name, before: before === undefined ? null : ruleGroupView(before), after },
     operations: [ruleGroupOperation(entry)],
-    apply: () => {
-      rules.put(entry);
-      return [];
-    },
+    apply: () => rules.put(entry),
     outcome: before === undefined ? created(after) : done(after),
   };
 }

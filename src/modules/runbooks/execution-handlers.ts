@@ -38,10 +38,7 @@ export async function executeRunbook(context: RunbooksContext, request: QueryReq
       ok: true,
       note: { action: "runbook.execute", object: runbook.id, before: null, after: noted(state, execution) },
       operations: executionOperations(execution),
-      apply: () => {
-        runs.begin(execution);
-        return [];
-      },
+      apply: () => runs.begin(execution),
       outcome: created(after),
     };
   });
@@ -128,10 +125,7 @@ function changed(
         after: { ...noted(state, after), comment: request.body.comment },
       },
       operations: executionOperations(after),
-      apply: () => {
-        runs.place(after);
-        return [];
-      },
+      apply: () => runs.place(after),
       outcome: done(executionView(state, after)),
     };
   });

@@ -73,7 +73,6 @@ export function deleteRunbook(context: RunbooksContext, request: QueryRequest<"d
       apply: () => {
         runbooks.remove(tenant, id);
         context.runs.saved(before);
-        return [];
       },
       outcome: noContent(),
     };
@@ -108,7 +107,6 @@ function stored(context: RunbooksContext, before: Runbook | undefined, runbook: 
     apply: () => {
       runbooks.put(runbook);
       context.runs.saved(runbook);
-      return [];
     },
     outcome: before === undefined ? created(after) : done(after),
   };

@@ -43,7 +43,6 @@ export async function declareLimits(
       operations: draft.made.map((limit) => limitOperation(limit, limit)),
       apply: () => {
         for (const limit of draft.made) limits.put(limit);
-        return [];
       },
       outcome: done(outcomes),
     };
@@ -92,10 +91,7 @@ export function deleteLimit(context: SaturationContext, request: QueryRequest<"d
       ok: true,
       note: { action: "limit.delete", object: nameOf(scope), before: limitView(before), after: null },
       operations: [limitOperation(scope, undefined)],
-      apply: () => {
-        limits.remove(scope.tenant, service, metric);
-        return [];
-      },
+      apply: () => limits.remove(scope.tenant, service, metric),
       outcome: noContent(),
     };
   });

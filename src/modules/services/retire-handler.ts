@@ -41,7 +41,6 @@ export async function retireService(context: ServicesContext, request: QueryRequ
       apply: () => {
         retired.put(row);
         ended.apply();
-        return [];
       },
       outcome: done({
         service_id: serviceId,

@@ -41,7 +41,6 @@ export async function createInhibition(context: SilencesContext, request: QueryR
       apply: () => {
         inhibitions.put(rule);
         alerts.memory.rulesChanged(tenant);
-        return [];
       },
       outcome: { ok: true, value: after, status: 201 },
     };
@@ -64,7 +63,6 @@ export function deleteInhibition(context: SilencesContext, request: QueryRequest
       apply: () => {
         inhibitions.remove(tenant, id);
         alerts.memory.rulesChanged(tenant);
-        return [];
       },
       outcome: noContent(),
     };

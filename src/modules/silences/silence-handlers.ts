@@ -51,7 +51,6 @@ export async function createSilence(context: SilencesContext, request: QueryRequ
       apply: () => {
         for (const one of past) silences.remove(tenant, one.id);
         silences.put(silence);
-        return [];
       },
       outcome: { ok: true, value: after, status: 201 },
     };
@@ -70,10 +69,7 @@ export function deleteSilence(context: SilencesContext, request: QueryRequest<"d
       ok: true,
       note: { action: "silence.delete", object: id, before: silenceView(before, context.nowMs()), after: null },
       operations: [silenceOperation(before, undefined)],
-      apply: () => {
-        silences.remove(tenant, id);
-        return [];
-      },
+      apply: () => silences.remove(tenant, id),
       outcome: noContent(),
     };
   });

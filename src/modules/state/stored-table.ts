@@ -13,6 +13,8 @@ export interface StoredKind<Row extends { readonly tenant: string }> {
   key(row: Row): Uint8Array;
   /** Key within the tenant, which lists are ordered by. */
   idOf(row: Row): string;
+  /** Places that a row takes of its tenant's share; one where this is not said. */
+  placesOf?(row: Row): number;
 }
 
 /** The committed rows of all tenants. */
@@ -39,14 +41,18 @@ export class StoredTable<Row extends { readonly tenant: string }> extends Tenant
 
   override put(row: Row): Row | undefined {
     const before = super.put(row);
-    if (before === undefined) this.shares.add(row.tenant);
+    this.shares.add(row.tenant, this.#placesOf(row) - this.#placesOf(before));
     return before;
   }
 
   override remove(tenant: string, key: string): Row | undefined {
     const row = super.remove(tenant, key);
-    if (row !== undefined) this.shares.give(tenant);
+    if (row !== undefined) this.shares.give(tenant, this.#placesOf(row));
     return row;
+  }
+
+  #placesOf(row: Row | undefined): number {
+    return row === undefined ? 0 : (this.#kind.placesOf?.(row) ?? 1);
   }
 
   /** Stores a row. */

@@ -41,10 +41,7 @@ function acknowledgeDataFaults(
         ok: true,
         note: { action: "data_faults.acknowledge", object: "data folder", before: null, after },
         operations: [],
-        apply: () => {
-          dataFaults.acknowledge(request.principal.subject);
-          return [];
-        },
+        apply: () => dataFaults.acknowledge(request.principal.subject),
         outcome: { ok: true, value: { acknowledged: open.length } },
       };
     })

@@ -26,10 +26,7 @@ export async function setCalendar(context: WatchdogContext, request: QueryReques
       ok: true,
       note: { action: "calendar.set", object: "the tenant", before: before?.days ?? null, after: days },
       operations: [calendarOperation(stored)],
-      apply: () => {
-        context.engines.reportAll(book.putCalendar(stored));
-        return [];
-      },
+      apply: () => context.engines.reportAll(book.putCalendar(stored)),
       outcome: done(view(stored)),
     };
   });

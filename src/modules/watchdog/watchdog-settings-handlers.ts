@@ -51,10 +51,7 @@ export async function setSettings(
       ok: true,
       note: draft.notes,
       operations: draft.changes.map(({ scope, settings }) => settingsOperation(scope, settings)),
-      apply: () => {
-        context.engines.reportAll(book.put(draft.changes));
-        return [];
-      },
+      apply: () => context.engines.reportAll(book.put(draft.changes)),
       outcome: done(outcomes),
     };
   });
@@ -103,10 +100,7 @@ export function deleteWatchdogSettings(
       ok: true,
       note: { action: "settings.delete", object: nameOf(scope), before: settingsView(before), after: null },
       operations: [settingsOperation(scope, undefined)],
-      apply: () => {
-        context.engines.reportAll(book.put([{ scope, settings: undefined }]));
-        return [];
-      },
+      apply: () => context.engines.reportAll(book.put([{ scope, settings: undefined }])),
       outcome: noContent(),
     };
   });

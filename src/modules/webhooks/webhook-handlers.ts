@@ -80,7 +80,6 @@ export function deleteWebhook(context: WebhooksContext, request: QueryRequest<"d
       apply: () => {
         webhooks.remove(before.tenant, before.name);
         context.webhooks.forget(before);
-        return [];
       },
       outcome: noContent(),
     };
@@ -136,7 +135,6 @@ function stored(
       if (isRenamed) webhooks.remove(before.tenant, before.name);
       webhooks.put(webhook);
       context.webhooks.saved(webhook);
-      return [];
     },
     outcome: before === undefined ? { ok: true, value: answer, status: 201 } : done(answer),
   };

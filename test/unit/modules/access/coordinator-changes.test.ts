@@ -27,8 +27,8 @@ function rig() {
       apply: () => {
         events.push("apply");
         applied();
-        return [{ type: "tenant-gone", tenant: "old" }];
       },
+      accessChanges: [{ type: "tenant-gone", tenant: "old" }],
       outcome: { ok: true, value: "made" },
     }));
   const audited = () => store.range("audit", { from: TABLE_START, to: TABLE_END }).map(({ value }) => AUDIT_ENTRY.decode(value));
