@@ -113,7 +113,7 @@ export const ruleGroups: ConfigurationSection = {
   },
   read: async (context, request, entry) => {
     const read = await readOneGroup(context, request, fileOf(entry));
-    const there = read.ok ? context.state.configured.rules.find(request.principal.tenant, read.value.name) : undefined;
+    const there = read.ok ? context.state.configured.rules.named(request.principal.tenant, read.value.name) : undefined;
     if (there !== undefined && there.file !== "")
       return refused("conflict", `a file of RULES_DIR has a group of the name ${shown(there.document.name)}`);
     return read as Outcome<ConfigurationEntry>;

@@ -1,14 +1,13 @@
 // The requested models of all tenants: rows in memory, their bytes in the store.
 // A service as engines and their rows name it.
 // A model of the automatic trainings has no row of its own: its id follows from its service and the time of its training.
-import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
-import { TenantTable } from "../../core/collections/tenant-table.ts";
+import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import { MODELS_PER_SERVICE_MAX } from "../../core/config/model-limits.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { hash128 } from "../../core/hashing/hash128.ts";
 import { serviceHash } from "../../core/protocol/service-rows.ts";
-import { scan } from "../state/scan.ts";
-import { decodeModel, type ModelContent, type ModelRow, readContent } from "./model-row.ts";
+import { StoredTable } from "../state/stored-table.ts";
+import { contentRemoval, MODELS, type ModelContent, type ModelRow, readContent } from "./model-row.ts";
 
 /** One service in one environment. */
 export interface ModelledService {
@@ -17,53 +16,46 @@ export interface ModelledService {
   readonly environment: string;
 }
 
-export class ModelBook {
-  /** Who holds how many models, and of them shadows. */
-  readonly shares: ShareLedger;
+export class ModelBook extends StoredTable<ModelRow> {
+  /** Who holds how many shadows. */
   readonly shadowShares: ShareLedger;
-  readonly #models = new TenantTable<ModelRow>(({ id }) => id);
   #store: KeyValueStore | undefined;
 
-  constructor(shares = ShareLedger.alone(), shadowShares = ShareLedger.alone()) {
-    this.shares = shares;
+  constructor(shares?: ShareLedger, shadowShares = ShareLedger.alone()) {
+    super(MODELS, shares);
     this.shadowShares = shadowShares;
   }
 
-  load(store: KeyValueStore): void {
+  override load(store: KeyValueStore): void {
     this.#store = store;
-    for (const { value } of scan(store, "models")) this.put(decodeModel(value));
+    super.load(store);
   }
 
-  get tenants(): Iterable<string> {
-    return this.#models.tenants;
-  }
-
-  put(model: ModelRow): void {
-    const { tenant } = model;
-    const before = this.#models.put(model);
-    if (before === undefined) this.shares.add(tenant);
+  override put(model: ModelRow): ModelRow | undefined {
+    const before = super.put(model);
     const change = Number(model.state === "shadow") - Number(before?.state === "shadow");
-    if (change !== 0) this.shadowShares.add(tenant, change);
+    if (change !== 0) this.shadowShares.add(model.tenant, change);
+    return before;
   }
 
-  remove({ tenant, id }: Pick<ModelRow, "tenant" | "id">): void {
-    const model = this.#models.remove(tenant, id);
-    if (model === undefined) return;
-    this.shares.give(tenant);
-    if (model.state === "shadow") this.shadowShares.give(tenant);
-  }
-
-  find(tenant: string, id: string): ModelRow | undefined {
-    return this.#models.find(tenant, id);
+  override remove(tenant: string, id: string): ModelRow | undefined {
+    const model = super.remove(tenant, id);
+    if (model?.state === "shadow") this.shadowShares.give(tenant);
+    return model;
   }
 
   /** All of a tenant, the newest first. */
-  listOf(tenant: string): ModelRow[] {
-    return this.#models.of(tenant).sort((a, b) => b.trainedMs - a.trainedMs || (a.id < b.id ? -1 : 1));
+  override of(tenant: string): ModelRow[] {
+    return super.of(tenant).sort((a, b) => b.trainedMs - a.trainedMs);
+  }
+
+  /** Deletes a model with its parts. */
+  removals(model: ModelRow): StoreOperation[] {
+    return [this.removal(model), ...contentRemoval(model)];
   }
 
   ofService({ tenant, serviceId, environment }: ModelledService): ModelRow[] {
-    return this.listOf(tenant).filter((model) => model.serviceId === serviceId && model.environment === environment);
+    return this.of(tenant).filter((model) => model.serviceId === serviceId && model.environment === environment);
   }
 
   /** The promoted model of a service; undefined where one of the automatic trainings judges it. */

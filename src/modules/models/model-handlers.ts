@@ -12,7 +12,7 @@ import { servicesOf } from "../services/service-list.ts";
 import { environmentOf } from "./job-handlers.ts";
 import { labelledTimes } from "./labelled-times.ts";
 import { automaticId, type ModelledService } from "./model-book.ts";
-import { type ModelRow, modelOperation } from "./model-row.ts";
+import type { ModelRow } from "./model-row.ts";
 import type { ModelsContext } from "./models-context.ts";
 
 const SERVICES_PER_SLICE = 64;
@@ -22,7 +22,7 @@ export async function listModels(context: ModelsContext, request: QueryRequest<"
   const { state } = context;
   const { principal, query } = request;
   const { tenant } = principal;
-  const all = [...state.configured.models.listOf(tenant).map(modelView), ...(await automaticModels(context, tenant, query.service_id))];
+  const all = [...state.configured.models.of(tenant).map(modelView), ...(await automaticModels(context, tenant, query.service_id))];
   const matching = all
     .filter((model) => (query.service_id ?? model.service_id) === model.service_id && (query.state ?? model.state) === model.state)
     .filter(({ environment }) => (query.environment ?? environment) === environment)
@@ -118,7 +118,7 @@ export async function promoteModel(context: ModelsContext, request: QueryRequest
     return {
       ok: true,
       note: { action: "model.promote", object: id, before: before === undefined ? null : modelView(before), after: view },
-      operations: [modelOperation(after), ...(before === undefined ? [] : [modelOperation({ ...before, state: "retired" })])],
+      operations: [models.operation(after), ...(before === undefined ? [] : [models.operation({ ...before, state: "retired" })])],
       apply: () => {
         if (before !== undefined) models.put({ ...before, state: "retired" });
         models.put(after);
@@ -154,7 +154,7 @@ export async function rollBackModel(context: ModelsContext, request: QueryReques
     return {
       ok: true,
       note: { action: "model.rollback", object: serviceId, before: modelView(now), after: view },
-      operations: [modelOperation(retired), ...(previous === undefined ? [] : [modelOperation(previous)])],
+      operations: [models.operation(retired), ...(previous === undefined ? [] : [models.operation(previous)])],
       apply: () => {
         models.put(retired);
         if (previous !== undefined) models.put(previous);
@@ -173,7 +173,7 @@ function rollbackEnvironment(
   body: QueryRequest<"rollBackModel">["body"],
 ): Promise<Outcome<string>> | Outcome<string> {
   const promoted = context.state.configured.models
-    .listOf(tenant)
+    .of(tenant)
     .find(
       (model) =>
         model.state === "production" &&

@@ -5,6 +5,7 @@ import { MODEL_STATES, MODEL_TYPES } from "../../api/shapes/models.ts";
 import { KeyBuilder } from "../../domain/codec/key.ts";
 import type { VectorReference } from "../../domain/detection/multivariate/vector-reference.ts";
 import { list, nullable, number, object, oneOf, StoredForm, text } from "../state/stored-json.ts";
+import type { StoredKind } from "../state/stored-table.ts";
 import { idBytes } from "../state/tables.ts";
 
 export interface ModelRow {
@@ -52,6 +53,9 @@ const MODEL = new StoredForm<ModelRow>("models", {
   scored: number,
   alerts: number,
 });
+
+/** Models in the order of their ids. */
+export const MODELS: StoredKind<ModelRow> = { table: "models", form: MODEL, key: modelKey, idOf: ({ id }) => id };
 const REFERENCE = new StoredForm<VectorReference>("model_parts", {
   columns: list(object<VectorReference["columns"][number]>({ hours: list(nullable(number)), edges: list(number), counts: list(number) })),
 });
@@ -65,23 +69,14 @@ export interface ModelContent {
 
 const PARTS = ["model", "state", "reference"] as const;
 
-export function decodeModel(value: Uint8Array): ModelRow {
-  return MODEL.decode(value);
-}
-
-export function modelOperation(model: ModelRow): StoreOperation {
-  return { table: "models", key: modelKey(model), value: MODEL.encode(model) };
-}
-
 export function contentOperations(of: Pick<ModelRow, "tenant" | "id">, { model, state, reference }: ModelContent): StoreOperation[] {
   const values = [model, new Uint8Array(state.buffer, state.byteOffset, state.byteLength), REFERENCE.encode(reference)];
   return PARTS.map((_, part) => ({ table: "model_parts", key: partKey(of, part), value: values[part] }));
 }
 
-/** Deletes a model. */
-export function removeModelOperations(of: Pick<ModelRow, "tenant" | "id">): StoreOperation[] {
-  const parts = PARTS.map((_, part): StoreOperation => ({ table: "model_parts", key: partKey(of, part), value: undefined }));
-  return [{ table: "models", key: modelKey(of), value: undefined }, ...parts];
+/** Deletes the parts of a model. */
+export function contentRemoval(of: Pick<ModelRow, "tenant" | "id">): StoreOperation[] {
+  return PARTS.map((_, part) => ({ table: "model_parts", key: partKey(of, part), value: undefined }));
 }
 
 /** Reads a model by its parts, into bytes of its own; undefined where it is gone. */

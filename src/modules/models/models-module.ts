@@ -9,7 +9,7 @@ import { drift } from "./drift-handler.ts";
 import { cancelTraining, listTrainings, oneTraining, trainModel } from "./job-handlers.ts";
 import { ModelBook } from "./model-book.ts";
 import { listModels, promoteModel, rollBackModel } from "./model-handlers.ts";
-import { type ModelRow, removeModelOperations } from "./model-row.ts";
+import type { ModelRow } from "./model-row.ts";
 import type { ModelBooks } from "./models-context.ts";
 import { trainingBook } from "./training-job.ts";
 
@@ -66,7 +66,7 @@ function* expireModels({ state }: ModelExpiry, beforeMs: number, rowsPerStep: nu
   }
   for (const tenant of [...models.tenants]) {
     for (const model of expiredModels(models, tenant, beforeMs)) {
-      yield { store, operations: removeModelOperations(model), apply: () => models.remove(model) };
+      yield { store, operations: models.removals(model), apply: () => models.remove(tenant, model.id) };
     }
   }
   for (const tenant of [...forecasts.tenants]) {
@@ -80,7 +80,7 @@ function* expireModels({ state }: ModelExpiry, beforeMs: number, rowsPerStep: nu
 
 /** Shadows and retired ones; those in production, and before them, stay. */
 function expiredModels(models: ModelBook, tenant: string, beforeMs: number): ModelRow[] {
-  const all = models.listOf(tenant);
+  const all = models.of(tenant);
   const retained = new Set(all.flatMap(({ state, id, previousId }) => (state === "production" ? [id, previousId] : [])));
   return all.filter(({ id, trainedMs, promotedMs }) => !retained.has(id) && Math.max(trainedMs, promotedMs ?? 0) < beforeMs);
 }

@@ -19,7 +19,7 @@ import { type JobDraft, ONLY_JOB, RunningJobs } from "../state/jobs.ts";
 import { newId } from "../state/tables.ts";
 import { incidentTimes } from "./labelled-times.ts";
 import type { ModelMessages } from "./model-messages.ts";
-import { contentOperations, type ModelContent, type ModelRow, modelOperation, removeModelOperations } from "./model-row.ts";
+import { contentOperations, type ModelContent, type ModelRow } from "./model-row.ts";
 import type { ModelsState } from "./models-context.ts";
 import type { ServiceInput, ServiceInputs } from "./service-inputs.ts";
 import type { TrainingJobRow } from "./training-job.ts";
@@ -149,7 +149,7 @@ export class TrainingJobs {
     this.#countsStoredMs = monotonicMs();
     const models = [...this.#counted.values()].flatMap(({ tenant, id }) => state.configured.models.find(tenant, id) ?? []);
     this.#counted.clear();
-    const stored = edit(() => control.commit(models.map(modelOperation))).catch((error) => {
+    const stored = edit(() => control.commit(models.map((model) => state.configured.models.operation(model)))).catch((error) => {
       if (!(error instanceof StoreError)) throw error;
     });
     background(task("the counts of models"), stored);
@@ -262,17 +262,17 @@ export class TrainingJobs {
     }
     return {
       operations: () => [
-        modelOperation(made),
+        models.operation(made),
         ...contentOperations(made, content),
-        ...(retired === undefined ? [] : [modelOperation(retired)]),
-        ...gone.flatMap(removeModelOperations),
+        ...(retired === undefined ? [] : [models.operation(retired)]),
+        ...gone.flatMap((one) => models.removals(one)),
       ],
       apply: () => {
         if (retired !== undefined) {
           models.put(retired);
           messages.endShadow(retired);
         }
-        for (const one of gone) models.remove(one);
+        for (const one of gone) models.remove(one.tenant, one.id);
         models.put(made);
         messages.sendShadow(made);
       },
@@ -284,7 +284,7 @@ export class TrainingJobs {
     const { models } = this.#dependencies.state.configured;
     if (models.shadowShares.room(tenant) >= 1) return undefined;
     models.shadowShares.refuse(tenant);
-    const oldest = models.listOf(tenant).findLast(({ state }) => state === "shadow");
+    const oldest = models.of(tenant).findLast(({ state }) => state === "shadow");
     if (oldest === undefined)
       throw new JobFailure(`${models.shadowShares.taken} shadows are scored, as many as may; ask again when one is promoted`);
     return { ...oldest, state: "retired" };

@@ -100,7 +100,7 @@ export class RuleDirectory {
   /** Groups whose names the API has not. */
   #ownNames(file: string, groups: readonly RuleGroupDocument[], faulty: Map<string, string>): RuleGroupDocument[] {
     const { rules } = this.#dependencies;
-    const taken = groups.filter(({ name }) => rules.byId(this.#tenant, groupIdOf("", name)) !== undefined);
+    const taken = groups.filter(({ name }) => rules.find(this.#tenant, groupIdOf("", name)) !== undefined);
     if (taken.length > 0) faulty.set(file, `groups of these names came by the API: ${taken.map(({ name }) => name).join(", ")}`);
     return groups.filter((group) => !taken.includes(group));
   }
@@ -119,7 +119,7 @@ export class RuleDirectory {
       if (known?.text === json) continue;
       rules.put({ tenant: this.#tenant, file, document, text: json, changedBy: null, changedMs: nowMs() });
     }
-    for (const entry of before.values()) rules.remove(entry);
+    for (const entry of before.values()) rules.remove(this.#tenant, groupIdOf(file, entry.document.name));
     if (text === undefined) this.#read.delete(file);
     else this.#read.set(file, text);
   }

@@ -7,7 +7,7 @@ import type { RuleGroupDocument } from "../../domain/rules/file/group-document.t
 import type { Change } from "../access/changes.ts";
 import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
 import { readOneGroup } from "./one-group.ts";
-import { groupIdOf, type RuleGroupEntry, ruleGroupOperation } from "./rule-group-row.ts";
+import { groupIdOf, type RuleGroupEntry } from "./rule-group-row.ts";
 import type { RulesContext } from "./rules-context.ts";
 
 /** A page of the tenant's groups. */
@@ -19,7 +19,7 @@ export function listRuleGroups({ state }: RulesContext, request: QueryRequest<"r
 
 /** One group, by its name. */
 export function oneRuleGroup({ state }: RulesContext, { principal, path }: QueryRequest<"ruleGroup">): Outcome<unknown> {
-  const entry = state.configured.rules.find(principal.tenant, path.name ?? "");
+  const entry = state.configured.rules.named(principal.tenant, path.name ?? "");
   return entry === undefined ? unknownGroup(path.name ?? "") : done(ruleGroupView(entry));
 }
 
@@ -41,14 +41,14 @@ export function deleteRuleGroup(context: RulesContext, request: QueryRequest<"de
   const { tenant } = request.principal;
   const name = request.path.name ?? "";
   return context.change(request, () => {
-    const before = rules.find(tenant, name);
+    const before = rules.named(tenant, name);
     if (before === undefined) return unknownGroup(name);
     if (before.file !== "") return ofDirectory(before);
     return {
       ok: true,
       note: { action: "rule_group.delete", object: name, before: ruleGroupView(before), after: null },
-      operations: [ruleGroupOperation(before, true)],
-      apply: () => rules.remove(before),
+      operations: [rules.removal(before)],
+      apply: () => rules.remove(tenant, groupIdOf(before.file, name)),
       outcome: noContent(),
     };
   });
@@ -57,7 +57,7 @@ export function deleteRuleGroup(context: RulesContext, request: QueryRequest<"de
 function storedGroup(context: RulesContext, { principal }: ChangeRequest, document: RuleGroupDocument): PlannedGroup {
   const { rules } = context.state.configured;
   const { tenant, subject } = principal;
-  const before = rules.find(tenant, document.name);
+  const before = rules.named(tenant, document.name);
   if (before !== undefined && before.file !== "") return ofDirectory(before);
   const text = JSON.stringify(document);
   if (before?.text === text) return { ok: "unchanged", outcome: done(ruleGroupView(before)) };
@@ -74,7 +74,7 @@ function storedGroup(context: RulesContext, { principal }: ChangeRequest, docume
   return {
     ok: true,
     note: { action: "rule_group.set", object: document.name, before: before === undefined ? null : ruleGroupView(before), after },
-    operations: [ruleGroupOperation(entry)],
+    operations: [rules.operation(entry)],
     apply: () => rules.put(entry),
     outcome: before === undefined ? created(after) : done(after),
   };

@@ -1,11 +1,11 @@
 // Groups of rules that came by the API, as they are stored: table `rule_groups`, message RuleGroup of schemas/stored.proto.
-import type { StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import { hash128 } from "../../core/hashing/hash128.ts";
 import { KeyBuilder } from "../../domain/codec/key.ts";
 import type { RuleGroupDocument } from "../../domain/rules/file/group-document.ts";
 import { stored } from "../state/generated/stored-rows.ts";
 import { checkRowVersion } from "../state/stored-json.ts";
 import { type MessageCodec, readStoredMessage, storedMessage, storedText } from "../state/stored-message.ts";
+import type { StoredKind } from "../state/stored-table.ts";
 import { idBytes } from "../state/tables.ts";
 
 const TABLE = "rule_groups";
@@ -30,14 +30,20 @@ export function groupIdOf(file: string, name: string): string {
   return `${file};${name}`;
 }
 
-/** Stores a group, or deletes it. */
-export function ruleGroupOperation(entry: RuleGroupEntry, isDeletion = false): StoreOperation {
-  const { tenant, document, text, changedBy, changedMs } = entry;
-  const key = new KeyBuilder()
-    .text(tenant)
-    .fixed(idBytes(hash128(document.name)))
-    .finish();
-  if (isDeletion) return { table: TABLE, key, value: undefined };
+/** Groups in the order of files and names; each takes the places of its rules. */
+export const RULE_GROUPS: StoredKind<RuleGroupEntry> = {
+  table: TABLE,
+  form: { encode: encodeGroup, decode: readGroup },
+  key: ({ tenant, document }) =>
+    new KeyBuilder()
+      .text(tenant)
+      .fixed(idBytes(hash128(document.name)))
+      .finish(),
+  idOf: ({ file, document }) => groupIdOf(file, document.name),
+  placesOf: ({ document }) => document.rules.length,
+};
+
+function encodeGroup({ tenant, document, text, changedBy, changedMs }: RuleGroupEntry): Uint8Array {
   const message = {
     tenant,
     name: storedText(document.name),
@@ -45,11 +51,11 @@ export function ruleGroupOperation(entry: RuleGroupEntry, isDeletion = false): S
     changedBy: storedText(changedBy ?? ""),
     changedMs,
   };
-  return { table: TABLE, key, value: storedMessage(VERSION, GROUP.encode(message).finish()) };
+  return storedMessage(VERSION, GROUP.encode(message).finish());
 }
 
 /** Gives back the group that was stored. Throws on another version, and where it is damaged. */
-export function readRuleGroup(value: Uint8Array): RuleGroupEntry {
+function readGroup(value: Uint8Array): RuleGroupEntry {
   checkRowVersion(TABLE, value, VERSION);
   return readStoredMessage(GROUP, value, "a stored group of rules is damaged", ({ tenant, document: text, changedBy, changedMs }) => {
     return { tenant, file: "", document: JSON.parse(text) as RuleGroupDocument, text, changedBy, changedMs };

@@ -93,7 +93,7 @@ export class RuleSchedule {
     this.#dependencies = dependencies;
     this.#startedMs = dependencies.nowMs();
     const [most, share] = [RULE_EVALUATIONS_UNDER_WAY_MAX, RULE_EVALUATIONS_UNDER_WAY_SHARE];
-    this.#underWay = new ShareLedger({ most, share, tenants: () => dependencies.rules.tenants });
+    this.#underWay = new ShareLedger({ most, share, tenants: () => [...dependencies.rules.tenants].length });
   }
 
   /** Begins what is due; the monotonic time at which it is to be called again. */

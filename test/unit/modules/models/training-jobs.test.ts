@@ -65,7 +65,7 @@ function rig(shadowsMax: number, tenants = 1) {
     await jobs.idle();
     return trainings.find(tenant, id) as TrainingJobRow;
   };
-  const states = (tenant: string) => models.listOf(tenant).map(({ serviceId, state }) => `${serviceId} ${state}`);
+  const states = (tenant: string) => models.of(tenant).map(({ serviceId, state }) => `${serviceId} ${state}`);
   const ended = () => engine.reported.filter((message) => message.type === "shadow-model" && message.model === null).length;
   return { run, states, ended };
 }

@@ -4,6 +4,7 @@ import type { EvaluateRules, EvaluationParts } from "../../../../src/core/protoc
 import { RuleAlertBook } from "../../../../src/modules/rules/rule-alert-book.ts";
 import { RuleBook } from "../../../../src/modules/rules/rule-book.ts";
 import type { RuleGroupEntry } from "../../../../src/modules/rules/rule-group-row.ts";
+import { groupIdOf } from "../../../../src/modules/rules/rule-group-row.ts";
 import { RuleSchedule } from "../../../../src/modules/rules/rule-schedule.ts";
 import { RuleWorkError } from "../../../../src/modules/rules/rule-workers.ts";
 import { settled } from "../../../support/rules-rig.ts";
@@ -159,7 +160,7 @@ describe("the schedule of rules", () => {
     await world.pass(20);
     expect(world.asked[1]?.work).toMatchObject({ state: Uint8Array.of(1), document: group("shop", "default", "20s").text });
     await world.asked[1]?.end();
-    world.rules.remove(group("shop"));
+    world.rules.remove("default", groupIdOf("", "shop"));
     await world.pass(1);
     expect(JSON.parse(world.asked[2]?.work.document ?? "")).toEqual({ name: "shop", rules: [] });
     await world.asked[2]?.fail();
