@@ -165,7 +165,7 @@ export class Coordinator {
 function countStored(counters: CoordinatorCounters, { anomalies, alerts, deadLetters, metadata, analyses }: CommittedState): void {
   counters.set("anomaliesOpen", anomalies.openCount);
   counters.set("alertsFiring", alerts.firingCount);
-  counters.set("ledgerRows", alerts.ledger.size);
+  counters.set("ledgerRows", alerts.ledger.counts.size);
   counters.set("deadLetters", deadLetters.total);
   counters.set("deadLetterBytes", deadLetters.bytes);
   counters.set("metadataStored", metadata.size);

@@ -110,14 +110,18 @@ export class ShareLedger {
     return placesFor(this.held(tenant), this.places);
   }
 
+  /** Returns whether there is room for so many places; counts a refusal where there is none. */
+  admits(tenant: string, count = 1): boolean {
+    const hasRoom = this.room(tenant) >= count;
+    if (!hasRoom) this.refuse(tenant, count);
+    return hasRoom;
+  }
+
   /** Takes places where there is room for all of them, else counts a refusal. */
   take(tenant: string, count = 1): boolean {
-    if (this.room(tenant) >= count) {
-      this.add(tenant, count);
-      return true;
-    }
-    this.refuse(tenant, count);
-    return false;
+    const hasRoom = this.admits(tenant, count);
+    if (hasRoom) this.add(tenant, count);
+    return hasRoom;
   }
 
   /** Counts what was refused. */

@@ -7,10 +7,10 @@ import type { QueryRequest } from "../queries/query-context.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import type { NounModule } from "../state/noun-module.ts";
 import type { RetentionStep, RetentionTerms } from "../state/retention-step.ts";
+import { RowCounts } from "../state/row-counts.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import { tenantTimeBound } from "../state/tables.ts";
 import type { AccessBooks, AccessContext } from "./access-context.ts";
-import { AuditBook } from "./audit-book.ts";
 import { listAudit } from "./audit-handler.ts";
 import { KeyBook } from "./key-book.ts";
 import { createKey, listKeys, revokeKey, rotateKey } from "./key-handlers.ts";
@@ -29,7 +29,7 @@ export const ACCESS = {
       audit_counts: { key: "tenant", value: "rows of the audit log" },
     },
   },
-  configured: () => ({ tenants: new TenantBook(), keys: new KeyBook(), users: new UserBook(), audit: new AuditBook() }),
+  configured: () => ({ tenants: new TenantBook(), keys: new KeyBook(), users: new UserBook(), audit: new RowCounts("audit_counts") }),
   gauges: ({ configured }: { readonly configured: AccessBooks }) => ({ auditRows: configured.audit.size }),
   expire: (sources: Parameters<typeof expireAudit>[0], terms: RetentionTerms) =>
     expireAudit(sources, terms.auditKeptFromMs, terms.auditRowsMax, terms.rowsPerStep),

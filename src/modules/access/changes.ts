@@ -5,8 +5,8 @@ import { critical } from "../../core/faults/guard.ts";
 import type { AccessChange } from "../../core/protocol/access.ts";
 import type { CoordinatorMessage } from "../../core/protocol/query.ts";
 import type { ChangeRequest } from "../queries/query-context.ts";
+import type { RowCounts } from "../state/row-counts.ts";
 import { mapInSlices, type Pause, Slices } from "../state/slices.ts";
-import type { AuditBook } from "./audit-book.ts";
 import { auditRow, type ChangeNote, type ChangeOrigin } from "./audit-log.ts";
 
 /** A change that may be made: what to store, what to say of it, and what to do once it is stored. */
@@ -58,7 +58,7 @@ interface RefusedChange {
 
 export interface ChangesDependencies {
   readonly store: KeyValueStore;
-  readonly audit: AuditBook;
+  readonly audit: RowCounts;
   nowMs(): number;
   monotonicMs(): number;
   yieldToLoop(): Promise<void>;

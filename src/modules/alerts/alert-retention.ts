@@ -5,7 +5,6 @@ import type { RetentionStep } from "../state/retention-step.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import { tenantTimeBound, tenantTimeKey } from "../state/tables.ts";
 import type { AlertBooks } from "./alerts-context.ts";
-import { feedbackOperation } from "./feedback-book.ts";
 
 export interface AlertExpiry {
   readonly state: StateWith<AlertBooks>;
@@ -36,21 +35,21 @@ export function* expireAlerts({ state, counters }: AlertExpiry, beforeMs: number
 /** By age, and the oldest of a tenant beyond LEDGER_ROWS_MAX whatever their age. */
 export function* expireLedger({ state, counters }: AlertExpiry, beforeMs: number, rowsPerStep: number): Generator<RetentionStep> {
   const { series } = state;
-  const { ledger } = state.alerts;
-  for (const tenant of [...ledger.tenants]) {
+  const { counts } = state.alerts.ledger;
+  for (const tenant of [...counts.tenants]) {
     for (;;) {
-      const excess = ledger.sizeOf(tenant) - LEDGER_ROWS_MAX;
+      const excess = counts.sizeOf(tenant) - LEDGER_ROWS_MAX;
       const to = tenantTimeBound(tenant, excess > 0 ? Number.POSITIVE_INFINITY : beforeMs);
       const limit = excess > 0 ? Math.min(excess, rowsPerStep) : rowsPerStep;
       const entries = series.range("ledger", { from: tenantTimeBound(tenant, Number.NEGATIVE_INFINITY), to, limit });
       if (entries.length === 0) break;
       const rows = entries.map(({ key }) => ({ table: "ledger", key, value: undefined }));
       const apply = () => {
-        ledger.count(tenant, -entries.length);
+        counts.add(tenant, -entries.length);
         counters.add("ledgerRowsDropped", entries.length);
-        counters.set("ledgerRows", ledger.size);
+        counters.set("ledgerRows", counts.size);
       };
-      yield { store: series, operations: [...rows, ledger.countOperation(tenant, -entries.length)], apply };
+      yield { store: series, operations: [...rows, counts.operation(tenant, -entries.length)], apply };
     }
   }
 }
@@ -62,8 +61,8 @@ export function* expireOpinions({ state }: AlertExpiry, nowMs: number, rowsPerSt
     const worn = feedback.wornOff(nowMs, rowsPerStep);
     if (worn.length === 0) return;
     const apply = () => {
-      for (const service of worn) feedback.put(service);
+      for (const { tenant, serviceId } of worn) feedback.remove(tenant, serviceId);
     };
-    yield { store: state.control, operations: worn.map(feedbackOperation), apply };
+    yield { store: state.control, operations: worn.map((service) => feedback.removal(service)), apply };
   }
 }

@@ -4,21 +4,9 @@
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import { LEDGER_GATHER_MS_MAX, LEDGER_ROWS_GATHERED_MAX } from "../../core/config/limits.ts";
 import type { PageDecision } from "../../domain/alerting/paging/page-decision.ts";
-import { KeyBuilder } from "../../domain/codec/key.ts";
-import { scan } from "../state/scan.ts";
-import { number, StoredForm, text } from "../state/stored-json.ts";
+import { RowCounts } from "../state/row-counts.ts";
 import { byKey, tenantTimeKey } from "../state/tables.ts";
 import { decodeDecision, encodeDecision } from "./rows/decision-row.ts";
-
-interface LedgerCount {
-  readonly tenant: string;
-  readonly rows: number;
-}
-
-const LEDGER_COUNT = new StoredForm<LedgerCount>("ledger_counts", {
-  tenant: text,
-  rows: number,
-});
 
 /** A decision and the id of its row. */
 export interface LedgerRow {
@@ -35,9 +23,8 @@ export function ledgerRowId(id: string, serial: number): string {
 
 /** The committed rows, counted, and those that wait to be stored. */
 export class LedgerBook {
-  readonly #rows = new Map<string, number>();
+  readonly counts = new RowCounts("ledger_counts");
   readonly #store: KeyValueStore;
-  #size = 0;
   #waiting: LedgerRow[] = [];
   /** Number of waiting rows, from the first on, that are in the commit under way. */
   #storing = 0;
@@ -47,23 +34,7 @@ export class LedgerBook {
   }
 
   load(): void {
-    for (const { value } of scan(this.#store, "ledger_counts")) {
-      const { tenant, rows } = LEDGER_COUNT.decode(value);
-      this.count(tenant, rows);
-    }
-  }
-
-  /** Over all tenants. */
-  get size(): number {
-    return this.#size;
-  }
-
-  get tenants(): Iterable<string> {
-    return this.#rows.keys();
-  }
-
-  sizeOf(tenant: string): number {
-    return this.#rows.get(tenant) ?? 0;
+    this.counts.load(this.#store);
   }
 
   get isWaiting(): boolean {
@@ -98,31 +69,13 @@ export class LedgerBook {
       added.set(decision.tenant, (added.get(decision.tenant) ?? 0) + 1);
       return { table: "ledger", key: tenantTimeKey(decision.tenant, decision.atMs, id), value: encodeDecision(decision, id) };
     });
-    return [...rows.sort(byKey), ...[...added].map(([tenant, count]) => this.countOperation(tenant, count))];
+    return [...rows.sort(byKey), ...[...added].map(([tenant, count]) => this.counts.operation(tenant, count))];
   }
 
   /** The operations that were asked for last are stored. */
   stored(): void {
-    for (const { decision } of this.#waiting.splice(0, this.#storing)) this.count(decision.tenant, 1);
+    for (const { decision } of this.#waiting.splice(0, this.#storing)) this.counts.add(decision.tenant, 1);
     this.#storing = 0;
-  }
-
-  /** Stores that a tenant has so many rows more, or fewer. */
-  countOperation(tenant: string, by: number): StoreOperation {
-    const rows = this.sizeOf(tenant) + by;
-    return {
-      table: "ledger_counts",
-      key: new KeyBuilder().text(tenant).finish(),
-      value: rows > 0 ? LEDGER_COUNT.encode({ tenant, rows }) : undefined,
-    };
-  }
-
-  /** Takes over what is stored. */
-  count(tenant: string, by: number): void {
-    const rows = this.sizeOf(tenant) + by;
-    this.#size += by;
-    if (rows > 0) this.#rows.set(tenant, rows);
-    else this.#rows.delete(tenant);
   }
 
   /** One row, also where it waits to be stored. */

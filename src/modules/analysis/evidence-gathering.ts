@@ -77,10 +77,7 @@ export class EvidenceGathering {
 
   /** Whether so many of a tenant's questions wait that its people are to ask again later, which is counted. */
   isFull(tenant: string): boolean {
-    const { shares } = this.#dependencies;
-    const isFull = shares.room(tenant) < 1;
-    if (isFull) shares.refuse(tenant);
-    return isFull;
+    return !this.#dependencies.shares.admits(tenant);
   }
 
   /** Evidence of an incident. Rejects with EngineUnavailableError. */

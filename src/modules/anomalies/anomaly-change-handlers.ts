@@ -8,7 +8,7 @@ import type { Anomaly } from "../../domain/anomaly/anomaly.ts";
 import { endWord } from "../../domain/anomaly/ending.ts";
 import { manualEpisode } from "../../domain/anomaly/manual-finding.ts";
 import { nameFlaw } from "../../domain/series/name-rule.ts";
-import { feedbackOperation, type ServiceOpinions } from "../alerts/feedback-book.ts";
+import type { ServiceOpinions } from "../alerts/feedback-book.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import type { AnomaliesContext } from "./anomalies-context.ts";
 import { anomalyDetail, unknownAnomaly } from "./anomaly-handlers.ts";
@@ -36,7 +36,7 @@ export function changeAnomaly(context: AnomaliesContext, request: QueryRequest<"
     return {
       ok: true,
       note: { action: "anomaly.change", object: id, before: byHand(before), after: byHand(after) },
-      operations: [...ended.operations(), ...(opinions === undefined ? [] : [feedbackOperation(opinions)])],
+      operations: [...ended.operations(), ...(opinions === undefined ? [] : [state.alerts.feedback.operation(opinions)])],
       apply: () => {
         if (opinions !== undefined) state.alerts.feedback.put(opinions);
         ended.apply();
@@ -101,12 +101,8 @@ function opinionsWith(
 ): ServiceOpinions | "full" | undefined {
   // An earlier version took services by other names; no finding has one any more that an opinion could count for.
   if (feedback === null || nameFlaw(serviceId) !== undefined) return undefined;
-  const known = state.alerts.feedback.of(tenant, serviceId);
-  const { shares } = state.alerts.feedback;
-  if (known.length === 0 && shares.room(tenant) < 1) {
-    shares.refuse(tenant);
-    return "full";
-  }
+  const known = state.alerts.feedback.on(tenant, serviceId);
+  if (known.length === 0 && !state.alerts.feedback.shares.admits(tenant)) return "full";
   const { opinion, atMs } = feedback;
   const added = { anomalyId: id, family: familyOfDetector(detector), opinion, atMs };
   return { tenant, serviceId, opinions: withOpinion(known, added, OPINIONS_PER_SERVICE_MAX) };

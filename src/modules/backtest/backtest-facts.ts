@@ -34,7 +34,7 @@ export async function backtestFacts(
   const isWhole = selection.metricName === null;
   return {
     firstSeenMs: (_tenant, serviceId) => firstSeenMs.get(serviceId),
-    opinions: (tenant, serviceId) => state.alerts.feedback.of(tenant, serviceId),
+    opinions: (tenant, serviceId) => state.alerts.feedback.on(tenant, serviceId),
     deployments: (_tenant, serviceId) => deployments.get(serviceId) ?? [],
     knownDaysOf: (tenant) => state.configured.watchdog.calendars.knownDaysOf(tenant),
     unitOf: (tenant, metricName) => state.metadata.ofSeries(tenant, metricName)?.unit ?? null,

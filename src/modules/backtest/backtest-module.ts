@@ -158,7 +158,7 @@ function backtestLabels(
   const isWithin = ({ serviceId, environment, startedMs, endedMs }: IncidentLabel) =>
     places.has(JSON.stringify([serviceId, environment])) && startedMs < untilMs && endedMs >= sinceMs;
   const services = new Set(series.map(({ name }) => name.serviceId));
-  const said = [...services].flatMap((serviceId) => state.alerts.feedback.of(principal.tenant, serviceId));
+  const said = [...services].flatMap((serviceId) => state.alerts.feedback.on(principal.tenant, serviceId));
   const judged = said.flatMap(({ anomalyId, opinion }): IncidentLabel[] => {
     const anomaly = state.anomalies.find(principal.tenant, anomalyId);
     if (anomaly === undefined || (body.metric_name !== undefined && anomaly.metricName !== body.metric_name)) return [];

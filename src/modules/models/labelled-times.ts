@@ -18,7 +18,7 @@ export function labelledTimes(
   nowMs: number,
 ): LabelledTime[] {
   const said = new Map<string, boolean>();
-  for (const { anomalyId, opinion } of state.alerts.feedback.of(tenant, serviceId)) said.set(anomalyId, opinion === "true_positive");
+  for (const { anomalyId, opinion } of state.alerts.feedback.on(tenant, serviceId)) said.set(anomalyId, opinion === "true_positive");
   for (const incident of state.analyses.memory.all(tenant)) {
     if (incident.resolution === null || incident.environment !== environment) continue;
     if (incident.serviceId === serviceId || incident.affected.includes(serviceId)) said.set(incident.incidentId, true);

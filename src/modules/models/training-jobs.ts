@@ -256,10 +256,8 @@ export class TrainingJobs {
     const former = models.shadow(made);
     const retired = former === undefined ? this.#shadowForRoom(made.tenant) : { ...former, state: "retired" as const };
     const gone = models.excess(made).filter(({ id }) => id !== retired?.id);
-    if (gone.length === 0 && models.shares.room(made.tenant) < 1) {
-      models.shares.refuse(made.tenant);
+    if (gone.length === 0 && !models.shares.admits(made.tenant))
       throw new JobFailure(`${models.shares.held(made.tenant)} models are kept, and there is room for no more; they go with time`);
-    }
     return {
       operations: () => [
         models.operation(made),

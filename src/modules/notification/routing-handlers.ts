@@ -19,6 +19,7 @@ import { type RoutingRule, type RoutingSubject, sourceOf } from "../../domain/no
 import { CATCH_ALL_ID } from "../../domain/notification/routing-rules.ts";
 import type { Change } from "../access/changes.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
+import { refuseOneMore } from "../state/one-more.ts";
 import { newId } from "../state/tables.ts";
 import type { NotificationContext } from "./notification-context.ts";
 import { ruleOperation } from "./routing-book.ts";
@@ -32,16 +33,8 @@ export function createRoutingRule(context: NotificationContext, request: QueryRe
   return context.change(request, () => {
     const problem = priorityProblem(request.body) ?? patternProblem(context, tenant, id, request.body);
     if (problem !== undefined) return problem;
-    const own = routing.rulesOf(tenant).length - 1;
-    const hasRoom = routing.shares.room(tenant) >= 1;
-    if (!hasRoom) routing.shares.refuse(tenant);
-    if (!hasRoom || own >= ROUTING_RULES_MAX) {
-      const room = `there is room for ${ROUTING_RULES_MAX} and ${routing.shares.most}`;
-      return refused(
-        "unprocessable",
-        `there are ${own} routing rules of yours and ${routing.shares.taken} in all; ${room}: delete one first`,
-      );
-    }
+    const full = refuseOneMore({ shares: routing.shares, tenant, mostOfTenant: ROUTING_RULES_MAX, what: "routing rules" });
+    if (full !== undefined) return full;
     return stored(context, tenant, undefined, ruleFrom(id, request.body, context.nowMs()));
   });
 }

@@ -78,8 +78,7 @@ function entryView({ serviceId, tenantId, productId, customKeys }: ServiceEntry)
 }
 
 function roomFor(book: ServiceMapBook, tenant: string, created: number): Outcome<null> {
-  const hasRoom = book.shares.room(tenant) >= created;
-  if (!hasRoom) book.shares.refuse(tenant, created);
+  const hasRoom = book.shares.admits(tenant, created);
   const bounds = [
     ["the tenant", book.sizeOf(tenant), SERVICE_MAP_TENANT_ENTRIES_MAX, book.sizeOf(tenant) + created <= SERVICE_MAP_TENANT_ENTRIES_MAX],
     ["the server", book.size, book.shares.most, hasRoom],

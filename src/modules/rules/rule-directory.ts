@@ -92,9 +92,7 @@ export class RuleDirectory {
     const { shares } = this.#dependencies.rules;
     const own = this.#entriesOf(file).reduce((sum, { document }) => sum + document.rules.length, 0);
     const more = groups.reduce((sum, { rules }) => sum + rules.length, -own);
-    if (more <= 0 || shares.room(this.#tenant) >= more) return undefined;
-    shares.refuse(this.#tenant, more);
-    return `there may be no ${more} more rules`;
+    return more <= 0 || shares.admits(this.#tenant, more) ? undefined : `there may be no ${more} more rules`;
   }
 
   /** Groups whose names the API has not. */

@@ -62,8 +62,7 @@ function storedGroup(context: RulesContext, { principal }: ChangeRequest, docume
   const text = JSON.stringify(document);
   if (before?.text === text) return { ok: "unchanged", outcome: done(ruleGroupView(before)) };
   const more = document.rules.length - (before?.document.rules.length ?? 0);
-  if (more > 0 && rules.shares.room(tenant) < more) {
-    rules.shares.refuse(tenant, more);
+  if (more > 0 && !rules.shares.admits(tenant, more)) {
     return refused(
       "unprocessable",
       `there are ${rules.shares.held(tenant)} rules of yours and ${rules.shares.taken} in all; there is no room for ${more} more`,

@@ -143,7 +143,7 @@ function variantOf({ state }: RuleTrialContext, tenant: string): BacktestVariant
 function timelineOf(context: RuleTrialContext, { firstMs, sinceMs, untilMs }: TrialRange) {
   const { window, samplesMin, confirmation, timeZone, watchdogIntervalMs: intervalMs = CYCLE_MS } = context.options;
   const { offsetMs } = new TimeZoneHours(timeZone ?? "UTC");
-  const opinions: typeof NO_FACTS.opinions = (tenant, serviceId) => context.state.alerts.feedback.of(tenant, serviceId);
+  const opinions: typeof NO_FACTS.opinions = (tenant, serviceId) => context.state.alerts.feedback.on(tenant, serviceId);
   return {
     ...{ window, samplesMin, confirmation, intervalMs, offsetMs, sinceMs, untilMs },
     facts: { ...NO_FACTS, opinions },

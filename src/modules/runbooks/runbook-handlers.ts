@@ -6,6 +6,7 @@ import { RUNBOOKS_PER_TENANT_MAX } from "../../core/config/runbook-limits.ts";
 import type { Runbook } from "../../domain/runbooks/runbook.ts";
 import type { Change } from "../access/changes.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
+import { refuseOneMore } from "../state/one-more.ts";
 import { newId } from "../state/tables.ts";
 import { fieldsOf, runbookProblem } from "./runbook-definition.ts";
 import { runbookView } from "./runbook-view.ts";
@@ -22,13 +23,8 @@ export async function createRunbook(context: RunbooksContext, request: QueryRequ
     if (runbooks.find(tenant, id) !== undefined) {
       return refused("conflict", `there is a runbook with the id ${shown(id)}; change it, or give another id`, "id");
     }
-    const own = runbooks.sizeOf(tenant);
-    const hasRoom = runbooks.shares.room(tenant) >= 1;
-    if (!hasRoom) runbooks.shares.refuse(tenant);
-    if (!hasRoom || own >= RUNBOOKS_PER_TENANT_MAX) {
-      const room = `there is room for ${RUNBOOKS_PER_TENANT_MAX} and ${runbooks.shares.most}`;
-      return refused("unprocessable", `there are ${own} runbooks of yours and ${runbooks.shares.taken} in all; ${room}: delete one first`);
-    }
+    const full = refuseOneMore({ shares: runbooks.shares, tenant, mostOfTenant: RUNBOOKS_PER_TENANT_MAX, what: "runbooks" });
+    if (full !== undefined) return full;
     const nowMs = context.nowMs();
     const head = { id, tenant, revision: 1, createdAtMs: nowMs, updatedAtMs: nowMs };
     return stored(context, undefined, { ...head, ...fieldsOf(body, undefined) });

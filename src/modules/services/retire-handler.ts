@@ -21,10 +21,8 @@ export async function retireService(context: ServicesContext, request: QueryRequ
     const known = retired.find(tenant, retiredId({ serviceId, environment }));
     if (!isListed && firing.length === 0 && known === undefined)
       return refused("not_found", `no service is named ${shown(serviceId)}${environment === null ? "" : ` in ${shown(environment)}`}`);
-    if (known === undefined && retired.shares.room(tenant) < 1) {
-      retired.shares.refuse(tenant);
+    if (known === undefined && !retired.shares.admits(tenant))
       return refused("unprocessable", `${retired.shares.taken} services are retired already; they are forgotten with what they have sent`);
-    }
     const row: RetiredService = { tenant, serviceId, environment, atMs: context.nowMs(), by: subject };
     const ended = new EndedAnomalies(context, tenant, { reason: "ended", person: subject });
     for (const alert of firing) ended.endAlert(alert, comment);

@@ -5,6 +5,7 @@ import { done, noContent, type Outcome, refused, shown } from "../../api/refusal
 import { INHIBITIONS_PER_TENANT_MAX } from "../../core/config/limits.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
+import { refuseOneMore } from "../state/one-more.ts";
 import { newId } from "../state/tables.ts";
 import { inhibitionOperation, type StoredInhibition } from "./inhibition-book.ts";
 import { matchersProblem, patternRoomProblem } from "./pattern-room.ts";
@@ -23,13 +24,10 @@ export async function createInhibition(context: SilencesContext, request: QueryR
   const id = newId(context);
   const nowMs = context.nowMs();
   return context.change(request, () => {
-    const own = inhibitions.rulesOf(tenant).length;
-    const hasRoom = inhibitions.shares.room(tenant) >= 1;
-    if (!hasRoom) inhibitions.shares.refuse(tenant);
-    if (!hasRoom || own >= INHIBITIONS_PER_TENANT_MAX) {
-      const what = `there are ${own} inhibition rules of yours and ${inhibitions.size} in all; there is room for ${INHIBITIONS_PER_TENANT_MAX} and ${inhibitions.shares.most}`;
-      return refused("unprocessable", `${what}: delete one first, or put several into one with =~`);
-    }
+    const advice = "delete one first, or put several into one with =~";
+    const rules = { shares: inhibitions.shares, tenant, mostOfTenant: INHIBITIONS_PER_TENANT_MAX, what: "inhibition rules", advice };
+    const full = refuseOneMore(rules);
+    if (full !== undefined) return full;
     const problem = patternRoomProblem(configured, tenant, [...sourceMatchers, ...targetMatchers], nowMs);
     if (problem !== null) return refused("unprocessable", problem);
     const rule: StoredInhibition = { id, tenant, sourceMatchers, targetMatchers, equal, comment, createdBy: subject, createdMs: nowMs };

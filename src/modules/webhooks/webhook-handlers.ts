@@ -11,6 +11,7 @@ import type { Transform } from "../../domain/webhooks/transform.ts";
 import { RESERVED_NAMES, searched, searchedRoomProblem, type Webhook, type WebhookPattern } from "../../domain/webhooks/webhook.ts";
 import type { Change } from "../access/changes.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
+import { refuseOneMore } from "../state/one-more.ts";
 import { newId } from "../state/tables.ts";
 import { boundToOrigin, nameOfNothing, originOf, unhidden } from "./hidden-values.ts";
 import { type TransformTrial, tryTransform } from "./transform-trial.ts";
@@ -31,13 +32,8 @@ export async function createWebhook(context: WebhooksContext, request: QueryRequ
   const id = newId(context);
   return context.change(request, () => {
     if (webhooks.find(tenant, body.name) !== undefined) return taken(body.name);
-    const own = webhooks.sizeOf(tenant);
-    const hasRoom = webhooks.shares.room(tenant) >= 1;
-    if (!hasRoom) webhooks.shares.refuse(tenant);
-    if (!hasRoom || own >= WEBHOOKS_PER_TENANT_MAX) {
-      const room = `there is room for ${WEBHOOKS_PER_TENANT_MAX} and ${webhooks.shares.most}`;
-      return refused("unprocessable", `there are ${own} webhooks of yours and ${webhooks.shares.taken} in all; ${room}: delete one first`);
-    }
+    const full = refuseOneMore({ shares: webhooks.shares, tenant, mostOfTenant: WEBHOOKS_PER_TENANT_MAX, what: "webhooks" });
+    if (full !== undefined) return full;
     const head = { id, tenant, formerSecret: null, formerSecretUntilMs: 0, createdAtMs: context.nowMs() };
     const webhook: Webhook = { ...head, ...fieldsOf(body), headers: body.headers, url: body.url, secret: body.secret };
     return stored(context, undefined, webhook, tried.trial);

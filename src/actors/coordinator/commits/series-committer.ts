@@ -89,7 +89,7 @@ export class SeriesCommitter {
   #apply(transaction: SeriesTransaction): void {
     const { state, counters } = this.#dependencies;
     state.alerts.ledger.stored();
-    counters.set("ledgerRows", state.alerts.ledger.size);
+    counters.set("ledgerRows", state.alerts.ledger.counts.size);
     for (const header of transaction.checkpoints) state.putCheckpoint(header);
     for (const mark of transaction.marks) state.coverage.putMark(mark);
     for (const [record, id] of transaction.sloRecords) state.slo.take(record, id);

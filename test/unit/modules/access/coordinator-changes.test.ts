@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { CONTROL_TABLES } from "../../../../src/actors/coordinator/nouns/modules.ts";
 import { refused } from "../../../../src/api/refusal.ts";
 import type { CoordinatorMessage, Principal } from "../../../../src/core/protocol/query.ts";
-import { AuditBook } from "../../../../src/modules/access/audit-book.ts";
 import { AUDIT_ENTRY } from "../../../../src/modules/access/audit-log.ts";
 import { Changes } from "../../../../src/modules/access/changes.ts";
+import { RowCounts } from "../../../../src/modules/state/row-counts.ts";
 import { TABLE_END, TABLE_START } from "../../../../src/modules/state/tables.ts";
 import { MemoryStore } from "../../../support/memory-store.ts";
 
@@ -18,7 +18,7 @@ function rig() {
   const events: string[] = [];
   const emit = ({ type }: CoordinatorMessage) => void events.push(type);
   const world = { nowMs: () => 1_000, monotonicMs: () => 0, yieldToLoop: async () => {} };
-  const changes = new Changes({ ...world, store, audit: new AuditBook(), emit, edit: (work) => work() });
+  const changes = new Changes({ ...world, store, audit: new RowCounts("audit_counts"), emit, edit: (work) => work() });
   const make = (applied: () => void = () => undefined) =>
     changes.make(ORIGIN, () => ({
       ok: true,

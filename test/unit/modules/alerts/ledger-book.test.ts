@@ -29,10 +29,10 @@ describe("rows of the ledger", () => {
   it("are found while they wait and once they are stored, and counted then", async () => {
     const { store, book } = makeBook();
     book.add(rows(3));
-    expect([book.isWaiting, book.size]).toEqual([true, 0]);
+    expect([book.isWaiting, book.counts.size]).toEqual([true, 0]);
     expect(book.find("default", START, ledgerRowId(ID, 1))).toEqual(decision);
     await book.store();
-    expect([book.isWaiting, book.size, store.commits]).toEqual([false, 3, 1]);
+    expect([book.isWaiting, book.counts.size, store.commits]).toEqual([false, 3, 1]);
     expect(book.find("default", START, ledgerRowId(ID, 1))).toEqual(decision);
     await book.store();
     expect(store.commits).toBe(1);
@@ -45,11 +45,11 @@ describe("rows of the ledger", () => {
     book.add(rows(1, 2));
     await store.commit(operations);
     book.stored();
-    expect([book.isWaiting, book.size]).toEqual([true, 2]);
+    expect([book.isWaiting, book.counts.size]).toEqual([true, 2]);
     book.stored();
-    expect(book.size).toBe(2);
+    expect(book.counts.size).toBe(2);
     await book.store();
-    expect([book.isWaiting, book.size]).toEqual([false, 3]);
+    expect([book.isWaiting, book.counts.size]).toEqual([false, 3]);
   });
 
   it("wait on where the store refuses them", async () => {
@@ -57,8 +57,8 @@ describe("rows of the ledger", () => {
     book.add(rows(1));
     store.failNext("ENOSPC");
     await expect(book.store()).rejects.toThrow("ENOSPC");
-    expect([book.isWaiting, book.size]).toEqual([true, 0]);
+    expect([book.isWaiting, book.counts.size]).toEqual([true, 0]);
     await book.store();
-    expect([book.isWaiting, book.size]).toEqual([false, 1]);
+    expect([book.isWaiting, book.counts.size]).toEqual([false, 1]);
   });
 });
