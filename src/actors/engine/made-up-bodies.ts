@@ -1,5 +1,6 @@
 // Bodies that nobody sent, of series that exist nowhere, for the rehearsal of a start: as Prometheus and services that report for themselves would send them.
 import { BODY_JSON_BATCH, BODY_JSON_SINGLE, BODY_REMOTE_WRITE_1 } from "../../core/protocol/body-kind.ts";
+import { bytesField, varintBytes } from "../../domain/codec/protobuf-field.ts";
 
 const text = new TextEncoder();
 /** Time between two samples of a series. */
@@ -49,9 +50,11 @@ function remoteWriteBody(first: number, count: number, repeat: number, timeMs: n
       ["__name__", `rehearsed_seconds_${(first + i) % SERIES_PER_SERVICE}`],
       ["job", serviceOf(first + i)],
     ] as const;
-    const named = labels.flatMap(([name, value]) => field(1, [...field(1, text.encode(name)), ...field(2, text.encode(value))]));
+    const named = labels.flatMap(([name, value]) =>
+      bytesField(1, [...bytesField(1, text.encode(name)), ...bytesField(2, text.encode(value))]),
+    );
     const value = new Uint8Array(new Float64Array([levelOf(first + i, repeat)]).buffer);
-    return field(1, [...named, ...field(2, [DOUBLE_1, ...value, VARINT_2, ...varint(timeMs)])]);
+    return bytesField(1, [...named, ...bytesField(2, [DOUBLE_1, ...value, VARINT_2, ...varintBytes(timeMs)])]);
   });
   return snappyLiteral(series.flat());
 }
@@ -79,16 +82,8 @@ const VARINT_2 = 0x10;
 /** Tag of a literal whose length, less one, are the next two bytes. */
 const LITERAL_2 = 61 << 2;
 
-function field(number: number, content: ArrayLike<number>): number[] {
-  return [number * 8 + 2, ...varint(content.length), ...Array.from(content)];
-}
-
-function varint(value: number): number[] {
-  return value < 128 ? [value] : [(value % 128) | 128, ...varint(Math.floor(value / 128))];
-}
-
 /** A block without copies, of less than 64 KiB. */
 function snappyLiteral(content: readonly number[]): Uint8Array {
   const last = content.length - 1;
-  return Uint8Array.from([...varint(content.length), LITERAL_2, last & 255, last >> 8, ...content]);
+  return Uint8Array.from([...varintBytes(content.length), LITERAL_2, last & 255, last >> 8, ...content]);
 }

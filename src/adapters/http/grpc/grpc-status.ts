@@ -1,5 +1,6 @@
 // Statuses of gRPC, and google.rpc.Status with RetryInfo in a trailer: what tells a sender of OTLP to come back, and when.
 // https://opentelemetry.io/docs/specs/otlp/#failures, https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
+import { bytesField } from "../../../domain/codec/protobuf-field.ts";
 
 export const GRPC_INVALID_ARGUMENT = 3;
 export const GRPC_DEADLINE_EXCEEDED = 4;
@@ -32,9 +33,9 @@ export function failureTrailers(code: number, message: string, retrySeconds?: nu
   const shown = message.slice(0, MESSAGE_CHARACTERS_MAX);
   const trailers = { "grpc-status": String(code), "grpc-message": encodeURIComponent(shown).replaceAll("%20", " ") };
   if (retrySeconds === undefined) return trailers;
-  const retryInfo = field(1, Buffer.from([0x08, retrySeconds & 0x7f]));
-  const detail = Buffer.concat([field(1, Buffer.from(RETRY_INFO)), field(2, retryInfo)]);
-  const status = Buffer.concat([Buffer.from([0x08, code]), field(2, Buffer.from(shown)), field(3, detail)]);
+  const retryInfo = bytesField(1, [0x08, retrySeconds & 0x7f]);
+  const detail = [...bytesField(1, Buffer.from(RETRY_INFO)), ...bytesField(2, retryInfo)];
+  const status = Buffer.from([0x08, code, ...bytesField(2, Buffer.from(shown)), ...bytesField(3, detail)]);
   return { ...trailers, "grpc-status-details-bin": status.toString("base64").replace(/=+$/, "") };
 }
 
@@ -51,14 +52,4 @@ export function statusMessage(body: Uint8Array): string {
     if (byte < 0x80) break;
   }
   return bytes.toString("utf8", from, from + length);
-}
-
-/** A field of bytes. */
-function field(number: number, bytes: Uint8Array): Buffer {
-  const length: number[] = [];
-  for (let rest = bytes.length; ; rest >>>= 7) {
-    length.push(rest > 0x7f ? (rest & 0x7f) | 0x80 : rest);
-    if (rest <= 0x7f) break;
-  }
-  return Buffer.concat([Buffer.from([(number << 3) | 2, ...length]), bytes]);
 }
