@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { KEY_SCOPES, ROLES } from "../../core/protocol/access.ts";
 import { isPlainName, PLAIN_NAME_PATTERN } from "../../domain/series/name-rule.ts";
+import { declared } from "../declared.ts";
 import type { Endpoint, MediaBody } from "../endpoint.ts";
 import { limitParameter, pageTokenParameter, textParameter, timeField } from "../parameters.ts";
 import { EXAMPLE_TIME, TIMESTAMP } from "../shapes/scalars.ts";
-import { ANY_QUERY, NO_QUERY } from "./query-shapes.ts";
+import { ANY_QUERY } from "./query-shapes.ts";
 
 const PAGE = z.strictObject({ limit: limitParameter(), page_token: pageTokenParameter() });
 const name = (lengthMax: number) =>
@@ -95,8 +96,6 @@ const SIGN_IN_BODIES: readonly MediaBody[] = [
 const ROTATE_KEY = {
   method: "POST",
   access: "admin",
-  handledBy: "coordinator",
-  query: NO_QUERY,
   responses: { 201: keyMade },
   parameters: { key_id: "key_id of the key" },
   errors: ["conflict"],
@@ -104,7 +103,7 @@ const ROTATE_KEY = {
 } as const satisfies Partial<Endpoint>;
 
 /** Credentials, users and what one may do. */
-export const ACCESS_ENDPOINTS = [
+export const ACCESS_ENDPOINTS = declared([
   {
     name: "signIn",
     method: "GET",
@@ -123,7 +122,6 @@ export const ACCESS_ENDPOINTS = [
     path: "/sign-in",
     access: "viewer",
     handledBy: "front",
-    query: NO_QUERY,
     responses: { 204: null },
     errors: ["bad_request"],
     summary:
@@ -135,7 +133,6 @@ export const ACCESS_ENDPOINTS = [
     path: "/sign-out",
     access: "public",
     handledBy: "front",
-    query: NO_QUERY,
     responses: { 204: null },
     errors: ["forbidden"],
     summary: "Ends the session of a browser: its cookie goes. The credential itself counts on",
@@ -145,8 +142,6 @@ export const ACCESS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/rbac/permissions",
     access: "viewer",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     responses: {
       200: z.strictObject({ tenant_id: z.string(), user_id: z.string(), role, level: z.int(), permissions: z.array(z.string()) }),
     },
@@ -158,8 +153,6 @@ export const ACCESS_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/apikeys",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: z.strictObject({
       name: name(200),
       scope,
@@ -176,7 +169,6 @@ export const ACCESS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/apikeys",
     access: "admin",
-    handledBy: "coordinator",
     query: PAGE,
     responses: { 200: z.strictObject({ keys: z.array(z.strictObject(listed)), total: z.int(), page_token: z.string() }) },
     examples: { response: { keys: [LISTED_EXAMPLE], total: 1, page_token: "" } },
@@ -187,8 +179,6 @@ export const ACCESS_ENDPOINTS = [
     method: "DELETE",
     path: "/api/v1/apikeys/{key_id}",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     responses: { 204: null },
     parameters: { key_id: "key_id of the key" },
     summary: "Revokes an API key; the next request with it gets 401",
@@ -210,7 +200,6 @@ export const ACCESS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/users",
     access: "admin",
-    handledBy: "coordinator",
     query: PAGE.extend({ user_id: textParameter("user_id", 255).optional() }),
     responses: { 200: z.strictObject({ users: z.array(user), total: z.int(), page_token: z.string() }) },
     examples: { response: { users: [USER_EXAMPLE], total: 1, page_token: "" } },
@@ -221,8 +210,6 @@ export const ACCESS_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/users",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: z.strictObject({ user_id: name(255), ...userContent }),
     responses: { 201: user },
     errors: ["conflict", "field_too_long"],
@@ -234,8 +221,6 @@ export const ACCESS_ENDPOINTS = [
     method: "PUT",
     path: "/api/v1/users/{user_id}",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: z.strictObject(userContent),
     responses: { 200: user, 201: user },
     parameters: { user_id: "subject of the user's tokens" },
@@ -248,8 +233,6 @@ export const ACCESS_ENDPOINTS = [
     method: "PATCH",
     path: "/api/v1/users/{user_id}",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: z.strictObject({ ...userContent, role: role.optional() }),
     responses: { 200: user },
     parameters: { user_id: "subject of the user's tokens" },
@@ -262,10 +245,8 @@ export const ACCESS_ENDPOINTS = [
     method: "DELETE",
     path: "/api/v1/users/{user_id}",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     responses: { 204: null },
     parameters: { user_id: "subject of the user's tokens" },
     summary: "Forgets a user: tokens of the subject count with their own role again",
   },
-] as const satisfies readonly Endpoint[];
+]);

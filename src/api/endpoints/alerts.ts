@@ -3,7 +3,7 @@ import { ALERT_ACTIONS_MAX, SNOOZE_DAYS_MAX } from "../../core/config/alert-limi
 import { LABEL_KEY_CHARACTERS_MAX } from "../../core/config/declaration-limits.ts";
 import { NAME_BYTES_MAX, NOTE_CHARACTERS_MAX } from "../../core/config/limits.ts";
 import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import {
   bucketsParameter,
   choiceParameter,
@@ -18,7 +18,7 @@ import { ANOMALY_EXAMPLE } from "../shapes/anomaly.ts";
 import { LEDGER } from "../shapes/ledger.ts";
 import { nameField } from "../shapes/name.ts";
 import { DELIVERY_EXAMPLE } from "../shapes/notification.ts";
-import { NO_QUERY, PAGE, TIME_RANGE } from "./query-shapes.ts";
+import { PAGE, TIME_RANGE } from "./query-shapes.ts";
 
 const PERSON = nameField().max(LABEL_KEY_CHARACTERS_MAX);
 const COMMENT = z.string().max(NOTE_CHARACTERS_MAX);
@@ -47,13 +47,12 @@ const ACCEPTED_EXAMPLE = {
 };
 
 /** Endpoints of alerts. */
-export const ALERTS_ENDPOINTS = [
+export const ALERTS_ENDPOINTS = declared([
   {
     name: "alerts",
     method: "GET",
     path: "/api/v1/alerts",
     access: "viewer",
-    handledBy: "coordinator",
     answersCommitted: true,
     query: z.strictObject({
       state: choiceParameter("state", ["firing", "resolved"]).optional(),
@@ -79,7 +78,6 @@ export const ALERTS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/alerts/ledger",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({
       service_id: textParameter("service_id"),
       metric_name: textParameter("metric_name").optional(),
@@ -139,9 +137,7 @@ export const ALERTS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/alerts/{alert_id}",
     access: "viewer",
-    handledBy: "coordinator",
     answersCommitted: true,
-    query: NO_QUERY,
     parameters: PARAMETERS,
     responses: { 200: ALERT_DETAIL },
     examples: {
@@ -179,7 +175,6 @@ export const ALERTS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/alerts/{alert_id}/chart.png",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({
       expires: textParameter("expires")
         .meta({ description: "end of an address that is read without a session, in seconds since 1970" })
@@ -198,8 +193,6 @@ export const ALERTS_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/alerts/{alert_id}/acknowledge",
     access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: PARAMETERS,
     body: z.strictObject({ by: PERSON.optional(), note: COMMENT.optional() }),
     bodyOptional: true,
@@ -216,8 +209,6 @@ export const ALERTS_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/alerts/{alert_id}/unacknowledge",
     access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: PARAMETERS,
     body: z.strictObject({ comment: COMMENT.optional() }),
     bodyOptional: true,
@@ -230,8 +221,6 @@ export const ALERTS_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/alerts/{alert_id}/resolve",
     access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: PARAMETERS,
     body: z.strictObject({ comment: COMMENT.optional() }),
     bodyOptional: true,
@@ -245,8 +234,6 @@ export const ALERTS_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/alerts/{alert_id}/accept",
     access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: PARAMETERS,
     body: z.strictObject({ comment: COMMENT.optional() }),
     bodyOptional: true,
@@ -261,8 +248,6 @@ export const ALERTS_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/alerts/{alert_id}/snooze",
     access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: PARAMETERS,
     body: z.strictObject({ until: UNTIL, comment: COMMENT.optional() }),
     responses: { 200: ALERT },
@@ -277,8 +262,6 @@ export const ALERTS_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/alerts/{alert_id}/comments",
     access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: PARAMETERS,
     body: z.strictObject({ text: TEXT }),
     responses: { 201: ALERT },
@@ -290,7 +273,6 @@ export const ALERTS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/alerts/{alert_id}/timeline",
     access: "viewer",
-    handledBy: "coordinator",
     answersCommitted: true,
     query: z.strictObject(PAGE),
     parameters: PARAMETERS,
@@ -308,8 +290,6 @@ export const ALERTS_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/alerts/actions",
     access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: z.discriminatedUnion("action", [
       z.strictObject({ ...MANY, action: z.literal("acknowledge"), note: COMMENT.optional() }),
       z.strictObject({ ...MANY, action: z.literal("unacknowledge"), comment: COMMENT.optional() }),
@@ -331,12 +311,10 @@ export const ALERTS_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/alerts/{alert_id}/assign",
     access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: PARAMETERS,
     body: z.strictObject({ assignee: PERSON.nullable() }),
     responses: { 200: ALERT },
     examples: { body: { assignee: "ada@example.com" }, response: { ...ALERT_EXAMPLE, assignee: "ada@example.com" } },
     summary: "Says who looks after an alert; null: nobody",
   },
-] as const satisfies readonly Endpoint[];
+]);

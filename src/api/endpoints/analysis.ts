@@ -7,7 +7,7 @@ import {
   WEBHOOK_ALERTS_PER_REQUEST_MAX,
 } from "../../core/config/analysis-limits.ts";
 import { HOPS_MAX } from "../../domain/topology/reach.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { environmentParameter, numberParameter, textParameter, timeField, timeText } from "../parameters.ts";
 import {
   ALERTS_TAKEN,
@@ -22,7 +22,7 @@ import {
 } from "../shapes/analysis.ts";
 import { nameField, optionalName } from "../shapes/name.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
-import { NO_QUERY, PAGE, TIME_RANGE } from "./query-shapes.ts";
+import { PAGE, TIME_RANGE } from "./query-shapes.ts";
 
 const ID = nameField();
 const DEPTH_INITIAL = 3;
@@ -48,13 +48,12 @@ const WEBHOOK_ALERT = z.object({
 });
 const WEBHOOK_ALERTS = z.array(WEBHOOK_ALERT).min(1).max(WEBHOOK_ALERTS_PER_REQUEST_MAX);
 /** Why it broke, what else breaks, and what helped before. */
-export const ANALYSIS_ENDPOINTS = [
+export const ANALYSIS_ENDPOINTS = declared([
   {
     name: "rcaReports",
     method: "GET",
     path: "/api/v1/rca/reports",
     access: "viewer",
-    handledBy: "coordinator",
     answersCommitted: true,
     query: z.strictObject({
       service_id: textParameter("service_id").optional(),
@@ -72,8 +71,6 @@ export const ANALYSIS_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/ml/analyze",
     access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: z
       .strictObject({
         anomaly_id: ID.optional(),
@@ -127,7 +124,6 @@ export const ANALYSIS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/rca/correlations",
     access: "viewer",
-    handledBy: "coordinator",
     answersCommitted: true,
     query: z.strictObject({ service_id: textParameter("service_id"), depth: depth(), environment: environmentParameter().optional() }),
     responses: { 200: CORRELATIONS },
@@ -145,7 +141,6 @@ export const ANALYSIS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/ml/blast-radius",
     access: "viewer",
-    handledBy: "coordinator",
     answersCommitted: true,
     query: z.strictObject({
       service_id: textParameter("service_id"),
@@ -170,8 +165,6 @@ export const ANALYSIS_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/resolutions/webhook",
     access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: z.strictObject({
       incident_id: ID,
       service_id: nameField(),
@@ -201,7 +194,6 @@ export const ANALYSIS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/rca/similar",
     access: "viewer",
-    handledBy: "coordinator",
     answersCommitted: true,
     query: z.strictObject({ anomaly_id: textParameter("anomaly_id") }),
     responses: { 200: SIMILAR_REPORTS },
@@ -219,9 +211,7 @@ export const ANALYSIS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/rca/scorecard",
     access: "viewer",
-    handledBy: "coordinator",
     answersCommitted: true,
-    query: NO_QUERY,
     responses: { 200: SCORECARD },
     examples: {
       response: {
@@ -241,10 +231,8 @@ export const ANALYSIS_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/alerts/webhook",
     access: "operator",
-    handledBy: "coordinator",
     isPatient: true,
     isOfSender: true,
-    query: NO_QUERY,
     body: z.object({ alerts: WEBHOOK_ALERTS, commonLabels: LABELS.default({}), groupLabels: LABELS.default({}) }),
     bodyArrayMember: "alerts",
     bodyHalves: true,
@@ -275,4 +263,4 @@ export const ANALYSIS_ENDPOINTS = [
     summary:
       "Takes alerts of an Alertmanager, version 4 or an array of alerts alone, as anomalies of their own; on ALERTS_PORT without a credential",
   },
-] as const satisfies readonly Endpoint[];
+]);

@@ -1,21 +1,20 @@
 import { z } from "zod";
 import { NOTE_CHARACTERS_MAX } from "../../core/config/limits.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { bucketsParameter, choiceParameter, environmentParameter, numberParameter, partParameter, textParameter } from "../parameters.ts";
 import { SEVERITY } from "../shapes/alert.ts";
 import { ANOMALY_DETAIL, ANOMALY_DETAIL_EXAMPLE, ANOMALY_EXAMPLE, ANOMALY_LIST } from "../shapes/anomaly.ts";
 import { nameField, optionalName } from "../shapes/name.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
-import { NO_QUERY, PAGE, TIME_RANGE } from "./query-shapes.ts";
+import { PAGE, TIME_RANGE } from "./query-shapes.ts";
 
 /** Endpoints of anomalies. */
-export const ANOMALIES_ENDPOINTS = [
+export const ANOMALIES_ENDPOINTS = declared([
   {
     name: "anomalies",
     method: "GET",
     path: "/api/v1/anomalies",
     access: "viewer",
-    handledBy: "coordinator",
     answersCommitted: true,
     query: z.strictObject({
       service_id: textParameter("service_id").optional(),
@@ -43,9 +42,7 @@ export const ANOMALIES_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/anomalies/{id}",
     access: "viewer",
-    handledBy: "coordinator",
     answersCommitted: true,
-    query: NO_QUERY,
     parameters: { id: "anomaly_id of the anomaly" },
     responses: { 200: ANOMALY_DETAIL },
     examples: { response: ANOMALY_DETAIL_EXAMPLE },
@@ -56,8 +53,6 @@ export const ANOMALIES_ENDPOINTS = [
     method: "PATCH",
     path: "/api/v1/anomalies/{id}",
     access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: { id: "anomaly_id of the anomaly" },
     body: z
       .strictObject({
@@ -89,8 +84,6 @@ export const ANOMALIES_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/anomalies",
     access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: z.strictObject({
       service_id: nameField(),
       metric_name: nameField().optional(),
@@ -105,4 +98,4 @@ export const ANOMALIES_ENDPOINTS = [
     },
     summary: "Declares an anomaly by hand: it fires at once, whatever statistics say; 200 where it joins one that is open",
   },
-] as const satisfies readonly Endpoint[];
+]);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ROLES } from "../../core/protocol/access.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { textParameter } from "../parameters.ts";
 import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP, TOTAL_RELATION } from "../shapes/scalars.ts";
 import { PAGE, TIME_RANGE } from "./query-shapes.ts";
@@ -32,13 +32,12 @@ const ENTRY_EXAMPLE = {
 };
 
 /** Who changed what. */
-export const AUDIT_ENDPOINTS = [
+export const AUDIT_ENDPOINTS = declared([
   {
     name: "audit",
     method: "GET",
     path: "/api/v1/audit",
     access: "admin",
-    handledBy: "coordinator",
     query: z.strictObject({
       actor: textParameter("actor").optional(),
       action: textParameter("action").optional(),
@@ -50,4 +49,4 @@ export const AUDIT_ENDPOINTS = [
     examples: { response: { entries: [ENTRY_EXAMPLE], total: 1, total_relation: "eq", page_token: "" } },
     summary: "Changes of the configuration, newest first: who, when, what, and how it was before and after",
   },
-] as const satisfies readonly Endpoint[];
+]);

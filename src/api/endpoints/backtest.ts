@@ -8,14 +8,13 @@ import {
 import { RULES_BODY_BYTES_MAX } from "../../core/config/body-limits.ts";
 import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { BACKTEST_LAYERS } from "../../domain/backtest/history.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { timeField } from "../parameters.ts";
 import { nameField, optionalName } from "../shapes/name.ts";
 import { ROUTING_RULE_BODY } from "../shapes/routing.ts";
 import { COUNT, COUNTS, EXAMPLE_TIME, TIMESTAMP } from "../shapes/scalars.ts";
 import { SETTINGS_SOME } from "../shapes/watchdog-settings.ts";
 import { INHIBITION_RULE } from "./inhibitions.ts";
-import { NO_QUERY } from "./query-shapes.ts";
 
 const MATCHERS_MAX = 16;
 const MATCHER = z.strictObject({
@@ -146,16 +145,14 @@ const GONE = {
 };
 
 /** Backtest: pages under other settings. */
-export const BACKTEST_ENDPOINTS = [
+export const BACKTEST_ENDPOINTS = declared([
   {
     name: "backtest",
     method: "POST",
     path: "/api/v1/backtest",
     access: "operator",
-    handledBy: "coordinator",
     answerMsMax: BACKTEST_ANSWER_MS_MAX,
     isPatient: true,
-    query: NO_QUERY,
     body: BODY,
     bodyBytesMax: RULES_BODY_BYTES_MAX,
     responses: { 200: ANSWER },
@@ -194,4 +191,4 @@ export const BACKTEST_ENDPOINTS = [
     },
     summary: `What changed settings, silences, inhibitions and routing would newly page, and what no longer, over stored samples (at most ${BACKTEST_SAMPLES_MAX})`,
   },
-] as const satisfies readonly Endpoint[];
+]);

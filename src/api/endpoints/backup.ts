@@ -1,7 +1,6 @@
 import { z } from "zod";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { COUNT, EXAMPLE_TIME, TIMESTAMP } from "../shapes/scalars.ts";
-import { NO_QUERY } from "./query-shapes.ts";
 
 const BACKUP = z.strictObject({
   name: z.string().describe("folder in BACKUP_DIR"),
@@ -29,14 +28,12 @@ const LAST = z.strictObject({
 const RUNNING_EXAMPLE = { name: "vedette-20260131T120000Z", started_at: EXAMPLE_TIME, phase: "stores", bytes: 0, bytes_total: 0 } as const;
 
 /** Copies of the whole data folder, made beside a running server. */
-export const BACKUP_ENDPOINTS = [
+export const BACKUP_ENDPOINTS = declared([
   {
     name: "startBackup",
     method: "POST",
     path: "/api/v1/backup",
     access: "super_admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: z
       .strictObject({ whole: z.boolean().default(false).describe("true: link nothing from the backup before") })
       .default({ whole: false }),
@@ -50,8 +47,6 @@ export const BACKUP_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/backup",
     access: "super_admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     responses: {
       200: z.strictObject({ running: RUNNING.nullable(), last: LAST.nullable(), backups: z.array(BACKUP), total: COUNT }),
     },
@@ -75,4 +70,4 @@ export const BACKUP_ENDPOINTS = [
     },
     summary: "The backup that is being made, how the last one ended, and those in BACKUP_DIR, the newest first",
   },
-] as const satisfies readonly Endpoint[];
+]);

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { CONFIGURATION_BODY_BYTES_MAX, CONFIGURATION_ENTRIES_MAX } from "../../core/config/declaration-limits.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { choiceParameter } from "../parameters.ts";
 import { COUNT } from "../shapes/scalars.ts";
-import { NO_QUERY } from "./query-shapes.ts";
 
 const ENTRIES = z.array(z.record(z.string(), z.unknown()));
 const GIVEN = ENTRIES.max(CONFIGURATION_ENTRIES_MAX).optional();
@@ -33,14 +32,12 @@ const DOCUMENT_EXAMPLE = {
 const HASH_EXAMPLE = "6f1c0d2b9a3e4f5c8d7e6b5a4c3d2e1f";
 
 /** The configuration of a tenant as one document. */
-export const CONFIGURATION_ENDPOINTS = [
+export const CONFIGURATION_ENDPOINTS = declared([
   {
     name: "exportConfiguration",
     method: "GET",
     path: "/api/v1/config",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     responses: {
       200: z.strictObject({
         format: z.literal(1),
@@ -67,7 +64,6 @@ export const CONFIGURATION_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/config",
     access: "admin",
-    handledBy: "coordinator",
     isPatient: true,
     query: z.strictObject({
       dry_run: choiceParameter("dry_run", ["true", "false"]).optional(),
@@ -122,4 +118,4 @@ export const CONFIGURATION_ENDPOINTS = [
     summary:
       "Writes what differs of such a document, entry by entry; prune=true deletes what its sections lack, but of the service map; dry_run=true says what would change",
   },
-] as const satisfies readonly Endpoint[];
+]);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { COVERAGE_METRICS_MAX, COVERAGE_STREAMS_MAX, COVERAGE_TOP_ROWS, SLOS_OUTSIDE_MAX } from "../../core/config/limits.ts";
 import { COVERAGE_LAYERS, STREAM_LAYERS } from "../../core/protocol/coverage.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { environmentParameter, textParameter } from "../parameters.ts";
 import { COUNT, COUNTS, EXAMPLE_TIME, TIMESTAMP } from "../shapes/scalars.ts";
 
@@ -60,13 +60,12 @@ const COVERAGE = z.strictObject({
 });
 
 /** Endpoints of detection coverage. */
-export const COVERAGE_ENDPOINTS = [
+export const COVERAGE_ENDPOINTS = declared([
   {
     name: "coverage",
     method: "GET",
     path: "/api/v1/coverage",
     access: "viewer",
-    handledBy: "coordinator",
     needsShares: "own",
     query: z.strictObject({ service_id: textParameter("service_id").optional(), environment: environmentParameter().optional() }),
     responses: { 200: COVERAGE },
@@ -96,4 +95,4 @@ export const COVERAGE_ENDPOINTS = [
     },
     summary: "What detection evaluates, what it is learning, what it skips and why; the largest contributors to cardinality",
   },
-] as const satisfies readonly Endpoint[];
+]);

@@ -3,7 +3,7 @@ import { JSON_ELEMENT_BYTES_MAX, REPLAY_REQUEST_BYTES_MAX } from "../../core/con
 import { REPLAY_IDS_MAX } from "../../core/config/limits.ts";
 import { VALIDATION_REASONS } from "../../core/layout/counters.ts";
 import { UNSTORABLE } from "../../core/protocol/set-aside.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { choiceParameter, textParameter, timeField } from "../parameters.ts";
 import {
   DEAD_LETTER_EXAMPLE,
@@ -16,7 +16,7 @@ import {
 } from "../shapes/dead-letter.ts";
 import { nameField } from "../shapes/name.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
-import { NO_QUERY, PAGE, TIME_RANGE } from "./query-shapes.ts";
+import { PAGE, TIME_RANGE } from "./query-shapes.ts";
 
 const REPLAY_REQUEST = z
   .strictObject({
@@ -54,15 +54,13 @@ const DEAD_LETTER_REASONS = [...VALIDATION_REASONS, UNSTORABLE, "channel_exhaust
 const PROBLEM_EXAMPLE = { reason: DEAD_LETTER_EXAMPLE.reason, field: DEAD_LETTER_EXAMPLE.field, message: DEAD_LETTER_EXAMPLE.message };
 
 /** Endpoints of dead letters and their replay. */
-export const DEAD_LETTERS_ENDPOINTS = [
+export const DEAD_LETTERS_ENDPOINTS = declared([
   {
     name: "dlqStats",
     method: "GET",
     path: "/api/v1/debug/dlq-stats",
     access: "viewer",
-    handledBy: "coordinator",
     answersCommitted: true,
-    query: NO_QUERY,
     responses: { 200: DEAD_LETTER_STATS },
     examples: { response: STATS_EXAMPLE },
     summary: "Dead letters by reason and topic",
@@ -72,7 +70,6 @@ export const DEAD_LETTERS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/dlq",
     access: "operator",
-    handledBy: "coordinator",
     answersCommitted: true,
     query: z.strictObject({
       reason: choiceParameter("reason", DEAD_LETTER_REASONS).optional(),
@@ -90,9 +87,7 @@ export const DEAD_LETTERS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/dlq/{id}",
     access: "operator",
-    handledBy: "coordinator",
     answersCommitted: true,
-    query: NO_QUERY,
     parameters: { id: "dlq_id of the letter" },
     responses: { 200: JUDGED_DEAD_LETTER },
     examples: { response: { ...DEAD_LETTER_EXAMPLE, replayable: false, problem: PROBLEM_EXAMPLE } },
@@ -103,9 +98,7 @@ export const DEAD_LETTERS_ENDPOINTS = [
     method: "PUT",
     path: "/api/v1/dlq/{id}",
     access: "operator",
-    handledBy: "coordinator",
     answersCommitted: true,
-    query: NO_QUERY,
     body: z.record(z.string(), z.unknown()),
     bodyBytesMax: JSON_ELEMENT_BYTES_MAX,
     parameters: { id: "dlq_id of the letter" },
@@ -127,9 +120,7 @@ export const DEAD_LETTERS_ENDPOINTS = [
     method: "DELETE",
     path: "/api/v1/dlq/{id}",
     access: "operator",
-    handledBy: "coordinator",
     answersCommitted: true,
-    query: NO_QUERY,
     parameters: { id: "dlq_id of the letter" },
     responses: { 204: null },
     summary: "Deletes a dead letter for good",
@@ -139,9 +130,7 @@ export const DEAD_LETTERS_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/dlq/replay",
     access: "operator",
-    handledBy: "coordinator",
     answersCommitted: true,
-    query: NO_QUERY,
     body: REPLAY_REQUEST,
     bodyBytesMax: REPLAY_REQUEST_BYTES_MAX,
     responses: { 200: REPLAY_REHEARSAL, 202: REPLAY_JOB },
@@ -153,12 +142,10 @@ export const DEAD_LETTERS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/dlq/replay/{id}",
     access: "operator",
-    handledBy: "coordinator",
     answersCommitted: true,
-    query: NO_QUERY,
     parameters: { id: "job_id of the replay" },
     responses: { 200: REPLAY_JOB },
     examples: { response: JOB_EXAMPLE },
     summary: "How far a replay is",
   },
-] as const satisfies readonly Endpoint[];
+]);

@@ -1,23 +1,20 @@
 import { DRILL_ANSWER_MS_MAX } from "../../core/config/drill-limits.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { DRILL_BODY } from "../shapes/channel.ts";
 import { DELIVERY_EXAMPLE, DRILL_ANSWER } from "../shapes/notification.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
-import { NO_QUERY } from "./query-shapes.ts";
 
 const passed = (stage: "ingest" | "detect" | "route" | "receive" | "resolve", after_ms: number) =>
   ({ stage, state: "passed", after_ms }) as const;
 
 /** Whether people would be told. */
-export const DRILL_ENDPOINTS = [
+export const DRILL_ENDPOINTS = declared([
   {
     name: "drill",
     method: "POST",
     path: "/api/v1/drill",
     access: "operator",
-    handledBy: "coordinator",
     answerMsMax: DRILL_ANSWER_MS_MAX,
-    query: NO_QUERY,
     body: DRILL_BODY,
     bodyOptional: true,
     responses: { 200: DRILL_ANSWER },
@@ -41,4 +38,4 @@ export const DRILL_ENDPOINTS = [
     summary:
       "Sends a planted spike of the service vedette.drill the way of any sample, to the receivers of its page, or to one channel or those of one rule, and says how far it came; the answer comes at the end, within 160 s",
   },
-] as const satisfies readonly Endpoint[];
+]);

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { RULES_BODY_BYTES_MAX } from "../../core/config/body-limits.ts";
 import { INHIBITION_EQUAL_MAX, LABEL_MATCHERS_MAX, SILENCE_COMMENT_CHARACTERS_MAX } from "../../core/config/limits.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { MATCHER } from "../shapes/matcher.ts";
 import { nameField } from "../shapes/name.ts";
 import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "../shapes/scalars.ts";
-import { NO_QUERY, PAGE } from "./query-shapes.ts";
+import { PAGE } from "./query-shapes.ts";
 
 const matchers = () => z.array(MATCHER).min(1).max(LABEL_MATCHERS_MAX);
 
@@ -44,14 +44,12 @@ const EXAMPLE = {
 } as const;
 
 /** Which alerts keep others quiet while they fire. */
-export const INHIBITIONS_ENDPOINTS = [
+export const INHIBITIONS_ENDPOINTS = declared([
   {
     name: "createInhibition",
     method: "POST",
     path: "/api/v1/inhibitions",
     access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: INHIBITION_RULE,
     bodyBytesMax: RULES_BODY_BYTES_MAX,
     responses: { 201: INHIBITION },
@@ -64,7 +62,6 @@ export const INHIBITIONS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/inhibitions",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({ ...PAGE }),
     responses: { 200: z.strictObject({ inhibitions: z.array(INHIBITION), total: COUNT, page_token: NEXT_PAGE }) },
     examples: { response: { inhibitions: [EXAMPLE], total: 1, page_token: "" } },
@@ -75,8 +72,6 @@ export const INHIBITIONS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/inhibitions/{id}",
     access: "viewer",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: { id: "inhibition_id of the rule" },
     responses: { 200: INHIBITION },
     examples: { response: EXAMPLE },
@@ -87,11 +82,9 @@ export const INHIBITIONS_ENDPOINTS = [
     method: "DELETE",
     path: "/api/v1/inhibitions/{id}",
     access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: { id: "inhibition_id of the rule" },
     responses: { 204: null },
     errors: ["not_found"],
     summary: "Ends an inhibition rule; what it has kept quiet is asked again with the next cycle",
   },
-] as const satisfies readonly Endpoint[];
+]);

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { CATALOG_BODY_BYTES_MAX, LABEL_KEY_CHARACTERS_MAX } from "../../core/config/declaration-limits.ts";
 import { isLabelKey, LABEL_SOURCES, ROUTING_KEYS } from "../../domain/labels/service-label.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { choiceParameter, textParameter } from "../parameters.ts";
 import { nameField } from "../shapes/name.ts";
 import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "../shapes/scalars.ts";
-import { NO_QUERY, PAGE } from "./query-shapes.ts";
+import { PAGE } from "./query-shapes.ts";
 
 const labelKeyField = () =>
   z
@@ -70,14 +70,12 @@ const IMPORT_EXAMPLE = {
 };
 
 /** Endpoints of a service's labels: from telemetry, from the catalog, set by hand. */
-export const LABELS_ENDPOINTS = [
+export const LABELS_ENDPOINTS = declared([
   {
     name: "setLabel",
     method: "PUT",
     path: "/api/v1/service-labels",
     access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: z.strictObject({ service_id: nameField(), key: labelKeyField(), value: nameField() }),
     responses: { 200: LABEL, 201: LABEL },
     errors: ["unprocessable"],
@@ -89,7 +87,6 @@ export const LABELS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/service-labels",
     access: "viewer",
-    handledBy: "coordinator",
     answersCommitted: true,
     query: z.strictObject({ service_id: textParameter("service_id").optional(), key: textParameter("key").optional(), ...PAGE }),
     responses: { 200: z.strictObject({ labels: z.array(LABEL), total: COUNT, page_token: NEXT_PAGE }) },
@@ -101,7 +98,6 @@ export const LABELS_ENDPOINTS = [
     method: "DELETE",
     path: "/api/v1/service-labels",
     access: "operator",
-    handledBy: "coordinator",
     query: z.strictObject({
       service_id: textParameter("service_id"),
       key: textParameter("key"),
@@ -116,7 +112,6 @@ export const LABELS_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/atlas/import/catalog",
     access: "admin",
-    handledBy: "coordinator",
     isPatient: true,
     query: z.strictObject({ dry_run: choiceParameter("dry_run", ["true", "false"]).optional() }),
     bodyTypes: ["application/json", "application/yaml", "application/x-yaml", "text/yaml"],
@@ -137,4 +132,4 @@ export const LABELS_ENDPOINTS = [
     examples: { body: CATALOG_EXAMPLE, response: IMPORT_EXAMPLE },
     summary: "Takes the owners of a Backstage catalog's components as labels of their services, and says what was set, skipped and why",
   },
-] as const satisfies readonly Endpoint[];
+]);

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { PROMOTION_ANSWER_MS_MAX, TRAINING_WINDOW_DAYS_MAX } from "../../core/config/model-limits.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { choiceParameter, environmentParameter, textParameter } from "../parameters.ts";
 import { DRIFT, JOB, JOB_STATES, JOB_TAKEN, JOBS, MODEL_STATES, MODEL_TYPES, MODELS, PROMOTION, ROLLBACK } from "../shapes/models.ts";
 import { nameField, optionalName } from "../shapes/name.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
-import { NO_QUERY, PAGE } from "./query-shapes.ts";
+import { PAGE } from "./query-shapes.ts";
 
 const ENVIRONMENT = optionalName().optional().describe("the service's first where it is not given");
 const ID = "9f2c4e6a8b0d1f3e5a7c9e0b2d4f6a8c";
@@ -41,14 +41,12 @@ const COMPARISON_EXAMPLE = {
 } as const;
 
 /** Models of services: trained on request, scored as shadows, promoted and taken back. */
-export const MODELS_ENDPOINTS = [
+export const MODELS_ENDPOINTS = declared([
   {
     name: "trainModel",
     method: "POST",
     path: "/api/v1/ml/train",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: z.strictObject({
       service_id: nameField(),
       training_window_days: z.int().min(1).max(TRAINING_WINDOW_DAYS_MAX),
@@ -68,7 +66,6 @@ export const MODELS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/ml/jobs",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({
       service_id: textParameter("service_id").optional(),
       environment: environmentParameter().optional(),
@@ -84,8 +81,6 @@ export const MODELS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/ml/jobs/{id}",
     access: "viewer",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: { id: "job_id" },
     responses: { 200: JOB },
     errors: ["not_found"],
@@ -97,8 +92,6 @@ export const MODELS_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/ml/jobs/{id}/cancel",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: { id: "job_id" },
     responses: { 200: JOB },
     errors: ["not_found", "conflict"],
@@ -110,7 +103,6 @@ export const MODELS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/ml/models",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({
       service_id: textParameter("service_id").optional(),
       environment: environmentParameter().optional(),
@@ -151,10 +143,8 @@ export const MODELS_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/ml/promote",
     access: "admin",
-    handledBy: "coordinator",
     answerMsMax: PROMOTION_ANSWER_MS_MAX,
     isPatient: true,
-    query: NO_QUERY,
     body: z.strictObject({
       model_id: nameField(),
       service_id: nameField(),
@@ -182,8 +172,6 @@ export const MODELS_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/ml/rollback",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: z.strictObject({ service_id: nameField(), environment: ENVIRONMENT }),
     responses: { 200: ROLLBACK },
     errors: ["not_found", "conflict"],
@@ -204,7 +192,6 @@ export const MODELS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/ml/drift",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({ service_id: textParameter("service_id"), environment: environmentParameter().optional() }),
     responses: { 200: DRIFT },
     errors: ["not_found", "unprocessable", "overloaded"],
@@ -226,4 +213,4 @@ export const MODELS_ENDPOINTS = [
     summary:
       "Whether a service still sends what its model in production was trained on: PSI beyond chance, with the daily course taken out",
   },
-] as const satisfies readonly Endpoint[];
+]);

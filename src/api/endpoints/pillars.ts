@@ -9,7 +9,7 @@ import {
   SERVICE_MAP_PAGE_ROWS,
 } from "../../core/config/declaration-limits.ts";
 import { PAGE_ROWS_MAX } from "../../core/config/limits.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { limitParameter, numberParameter, pageTokenParameter, textParameter } from "../parameters.ts";
 import { nameField, optionalName } from "../shapes/name.ts";
 
@@ -81,13 +81,12 @@ const SCORE_EXAMPLE = {
 };
 
 /** Which tenant, product and custom dimensions services belong to, and how these do. */
-export const PILLARS_ENDPOINTS = [
+export const PILLARS_ENDPOINTS = declared([
   {
     name: "setServiceMap",
     method: "PUT",
     path: "/api/v1/pillars/service-map",
     access: "operator",
-    handledBy: "coordinator",
     isPatient: true,
     query: z.strictObject({}),
     body: z.strictObject({
@@ -109,7 +108,6 @@ export const PILLARS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/pillars/service-map",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({ limit: limitParameter(SERVICE_MAP_PAGE_ROWS, PAGE_ROWS_MAX), page_token: pageTokenParameter() }),
     responses: {
       200: z.strictObject({
@@ -133,7 +131,6 @@ export const PILLARS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/pillars/scores",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({
       pillar: textParameter("pillar").optional(),
       value: textParameter("value").optional(),
@@ -145,4 +142,4 @@ export const PILLARS_ENDPOINTS = [
     examples: { response: { scores: [SCORE_EXAMPLE], total: 1, page_token: "" } },
     summary: "How unusual each tenant, product and custom dimension behaves against its own seven days, and the services that drive it",
   },
-] as const satisfies readonly Endpoint[];
+]);

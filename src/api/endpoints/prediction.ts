@@ -10,11 +10,10 @@ import {
   VALIDATION_HOURS_MAX,
 } from "../../core/config/prediction-limits.ts";
 import { FORECAST_ALGORITHMS } from "../../domain/forecast/forecast.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { choiceParameter, environmentParameter, numberParameter, textParameter } from "../parameters.ts";
 import { CAUSAL, DEGRADATION, FORECAST, PREDICTIONS, VALIDATION } from "../shapes/prediction.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
-import { NO_QUERY } from "./query-shapes.ts";
 
 const whole = (name: string, most: number, initial: number) =>
   numberParameter(name, 1, most)
@@ -26,13 +25,12 @@ const ENVIRONMENT = { environment: environmentParameter().optional() };
 const NAME = z.string().min(1).max(NAME_BYTES_MAX);
 
 /** Endpoints of forecasts, slow trends and causes. */
-export const PREDICTION_ENDPOINTS = [
+export const PREDICTION_ENDPOINTS = declared([
   {
     name: "predict",
     method: "GET",
     path: "/api/v1/ml/predict",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({
       service_id: textParameter("service_id"),
       horizon_minutes: whole("horizon_minutes", PREDICT_MINUTES_MAX, PREDICT_MINUTES_INITIAL),
@@ -64,7 +62,6 @@ export const PREDICTION_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/ml/degradation",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({
       service_id: textParameter("service_id").optional(),
       lookback_hours: whole("lookback_hours", DEGRADATION_HOURS_MAX, DEGRADATION_HOURS_INITIAL),
@@ -99,7 +96,6 @@ export const PREDICTION_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/ml/forecast",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({
       service_id: textParameter("service_id"),
       metric: textParameter("metric"),
@@ -133,7 +129,6 @@ export const PREDICTION_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/ml/causal",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({ service_id: textParameter("service_id"), ...ENVIRONMENT }),
     responses: { 200: CAUSAL },
     errors: ["not_found", "unprocessable", "overloaded"],
@@ -155,8 +150,6 @@ export const PREDICTION_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/ml/validate-causality",
     access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: z
       .strictObject({
         service_id: NAME,
@@ -186,4 +179,4 @@ export const PREDICTION_ENDPOINTS = [
     },
     summary: "Whether one metric of a service leads another: Granger's test, with what it explains on values that were not fitted",
   },
-] as const satisfies readonly Endpoint[];
+]);

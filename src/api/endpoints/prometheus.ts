@@ -1,6 +1,7 @@
 // Endpoints that Prometheus' clients ask: BASE/prometheus is what they are given as its address.
 import { z } from "zod";
 import { PROMQL_FORM_BYTES_MAX } from "../../core/config/promql-limits.ts";
+import { declared } from "../declared.ts";
 import type { Endpoint, MediaBody } from "../endpoint.ts";
 import {
   PROMETHEUS_ALERTS,
@@ -125,7 +126,7 @@ const EXEMPLARS = {
 } as const;
 
 /** Endpoints of Prometheus' HTTP API. */
-export const PROMETHEUS_ENDPOINTS = [
+export const PROMETHEUS_ENDPOINTS = declared([
   {
     ...GET,
     ...QUERY,
@@ -171,7 +172,6 @@ export const PROMETHEUS_ENDPOINTS = [
     ...GET,
     name: "promqlRules",
     path: "/prometheus/api/v1/rules",
-    handledBy: "coordinator",
     query: RULE_QUERY,
     responses: { 200: PROMETHEUS_RULES },
     examples: success({ groups: [] }),
@@ -181,7 +181,6 @@ export const PROMETHEUS_ENDPOINTS = [
     ...GET,
     name: "promqlAlerts",
     path: "/prometheus/api/v1/alerts",
-    handledBy: "coordinator",
     query: ANY_QUERY,
     responses: { 200: PROMETHEUS_ALERTS },
     examples: success({ alerts: [] }),
@@ -234,4 +233,4 @@ export const PROMETHEUS_ENDPOINTS = [
     },
     summary: "Whether queries are answered",
   },
-] as const satisfies readonly Endpoint[];
+]);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { RULES_BODY_BYTES_MAX } from "../../core/config/body-limits.ts";
 import { ROUTING_QUESTION_BYTES_MAX } from "../../core/config/notification-limits.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { textParameter } from "../parameters.ts";
 import { CHANNEL_LIST, CHANNEL_TEST_ANSWER, CHANNEL_TEST_BODY } from "../shapes/channel.ts";
 import { NOTIFICATION_EXAMPLE } from "../shapes/notification.ts";
@@ -16,7 +16,7 @@ import {
   ROUTING_TEST_BODY,
 } from "../shapes/routing.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
-import { NO_QUERY, PAGE, TIME_RANGE } from "./query-shapes.ts";
+import { PAGE, TIME_RANGE } from "./query-shapes.ts";
 
 const PARAMETERS = { id: "id of the rule; catch-all for the one behind all others" };
 const RULE = {
@@ -38,14 +38,12 @@ const EXAMPLE = {
 const WARNING = "pager:payments is not configured: the pager's default destination is notified in its place";
 
 /** Which channels are informed of an alert. */
-export const ROUTING_ENDPOINTS = [
+export const ROUTING_ENDPOINTS = declared([
   {
     name: "createRoutingRule",
     method: "POST",
     path: "/api/v1/routing/rules",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: ROUTING_RULE_BODY,
     bodyBytesMax: RULES_BODY_BYTES_MAX,
     responses: { 201: ROUTING_RULE_STORED },
@@ -58,7 +56,6 @@ export const ROUTING_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/routing/rules",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({ ...PAGE }),
     responses: { 200: ROUTING_RULE_LIST },
     examples: { response: { rules: [EXAMPLE], unresolved_targets: ["pager:payments"], total: 1, page_token: "" } },
@@ -69,8 +66,6 @@ export const ROUTING_ENDPOINTS = [
     method: "PUT",
     path: "/api/v1/routing/rules/{id}",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: PARAMETERS,
     body: ROUTING_RULE_BODY,
     bodyBytesMax: RULES_BODY_BYTES_MAX,
@@ -84,8 +79,6 @@ export const ROUTING_ENDPOINTS = [
     method: "DELETE",
     path: "/api/v1/routing/rules/{id}",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: PARAMETERS,
     responses: { 204: null },
     errors: ["not_found", "conflict"],
@@ -96,8 +89,6 @@ export const ROUTING_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/routing/test",
     access: "viewer",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: ROUTING_TEST_BODY,
     bodyBytesMax: ROUTING_QUESTION_BYTES_MAX,
     responses: { 200: ROUTING_TEST_ANSWER },
@@ -121,8 +112,6 @@ export const ROUTING_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/routing/channels",
     access: "viewer",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     responses: { 200: CHANNEL_LIST },
     examples: {
       response: {
@@ -150,8 +139,6 @@ export const ROUTING_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/routing/channels/test",
     access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: CHANNEL_TEST_BODY,
     responses: { 200: CHANNEL_TEST_ANSWER },
     errors: ["not_found", "overloaded"],
@@ -163,8 +150,6 @@ export const ROUTING_ENDPOINTS = [
     method: "PUT",
     path: "/api/v1/routing/budgets/{team}",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: { team: "label team of services" },
     body: PAGE_BUDGET_BODY,
     responses: { 200: PAGE_BUDGET },
@@ -178,7 +163,6 @@ export const ROUTING_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/reports/pages",
     access: "viewer",
-    handledBy: "coordinator",
     answersCommitted: true,
     query: z.strictObject({
       ...TIME_RANGE,
@@ -210,4 +194,4 @@ export const ROUTING_ENDPOINTS = [
     },
     summary: "Pages by team and service, the last seven days where since is not given: who has taken them, and what people said of them",
   },
-] as const satisfies readonly Endpoint[];
+]);

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { RULE_GROUP_BODY_BYTES_MAX } from "../../core/config/body-limits.ts";
 import { RULE_TRIAL_ANSWER_MS_MAX } from "../../core/config/rule-limits.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { timeField } from "../parameters.ts";
 import { RULE_GROUP, RULE_GROUP_LIST, RULE_TRIAL } from "../shapes/prometheus-rules.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
-import { NO_QUERY, PAGE } from "./query-shapes.ts";
+import { PAGE } from "./query-shapes.ts";
 
 const NAME = { name: "name of the group" };
 const FILE_EXAMPLE = `groups:
@@ -70,13 +70,12 @@ const TRIAL_EXAMPLE = {
 };
 
 /** Endpoints of groups of alerting and recording rules. */
-export const RULES_ENDPOINTS = [
+export const RULES_ENDPOINTS = declared([
   {
     name: "ruleGroups",
     method: "GET",
     path: "/api/v1/rule-groups",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({ ...PAGE }),
     responses: { 200: RULE_GROUP_LIST },
     examples: { response: { rule_groups: [EXAMPLE], total: 1, page_token: "" } },
@@ -87,8 +86,6 @@ export const RULES_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/rule-groups/{name}",
     access: "viewer",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: NAME,
     responses: { 200: RULE_GROUP },
     errors: ["not_found"],
@@ -100,8 +97,6 @@ export const RULES_ENDPOINTS = [
     method: "PUT",
     path: "/api/v1/rule-groups/{name}",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: NAME,
     bodyTypes: ["application/yaml", "application/x-yaml", "text/yaml", "application/json"],
     body: z.string(),
@@ -116,8 +111,6 @@ export const RULES_ENDPOINTS = [
     method: "DELETE",
     path: "/api/v1/rule-groups/{name}",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: NAME,
     responses: { 204: null },
     errors: ["not_found", "conflict"],
@@ -129,9 +122,7 @@ export const RULES_ENDPOINTS = [
     path: "/api/v1/rule-groups/trial",
     isBesideNames: true,
     access: "operator",
-    handledBy: "coordinator",
     answerMsMax: RULE_TRIAL_ANSWER_MS_MAX,
-    query: NO_QUERY,
     body: z.strictObject({
       group: z.string().describe("a file of one group, as PUT takes it"),
       since: timeField(),
@@ -143,4 +134,4 @@ export const RULES_ENDPOINTS = [
     examples: { body: { group: FILE_EXAMPLE, since: "2026-01-31T00:00:00Z", until: EXAMPLE_TIME }, response: TRIAL_EXAMPLE },
     summary: "When a group of rules would have fired over stored samples, and whom it would have told; nothing is stored",
   },
-] as const satisfies readonly Endpoint[];
+]);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { RUNBOOK_DEFINITION_BYTES_MAX } from "../../core/config/runbook-limits.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { choiceParameter, textParameter } from "../parameters.ts";
 import {
   CANCEL_BODY,
@@ -14,7 +14,7 @@ import {
   RUNBOOK_VIEW,
 } from "../shapes/runbook.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
-import { NO_QUERY, PAGE } from "./query-shapes.ts";
+import { PAGE } from "./query-shapes.ts";
 
 const STEP = {
   name: "restart",
@@ -105,10 +105,8 @@ const EXECUTION = {
   ],
 } as const;
 /** Common members of endpoints of one runbook, of one run, and of changes of a run. */
-const OF_RUNBOOK = { handledBy: "coordinator", query: NO_QUERY, parameters: { id: "id of the runbook" }, errors: ["not_found"] } as const;
+const OF_RUNBOOK = { parameters: { id: "id of the runbook" }, errors: ["not_found"] } as const;
 const OF_EXECUTION = {
-  handledBy: "coordinator",
-  query: NO_QUERY,
   parameters: { id: "execution_id of the run" },
   responses: { 200: EXECUTION_VIEW },
 } as const;
@@ -116,13 +114,12 @@ const CHANGE_OF_EXECUTION = { ...OF_EXECUTION, method: "POST", access: "operator
 const DECISION = { step: "restart", comment: "the deployment has been looked at" };
 
 /** Endpoints of runbooks and their runs. */
-export const RUNBOOKS_ENDPOINTS = [
+export const RUNBOOKS_ENDPOINTS = declared([
   {
     name: "runbooks",
     method: "GET",
     path: "/api/v1/runbooks",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({ ...PAGE }),
     responses: { 200: RUNBOOK_LIST },
     examples: { response: { runbooks: [EXAMPLE], total: 1, page_token: "" } },
@@ -133,8 +130,6 @@ export const RUNBOOKS_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/runbooks",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: RUNBOOK_BODY,
     bodyBytesMax: RUNBOOK_DEFINITION_BYTES_MAX,
     responses: { 201: RUNBOOK_VIEW },
@@ -147,7 +142,6 @@ export const RUNBOOKS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/runbooks/executions",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({
       runbook_id: textParameter("runbook_id").optional(),
       anomaly_id: textParameter("anomaly_id").optional(),
@@ -247,4 +241,4 @@ export const RUNBOOKS_ENDPOINTS = [
     examples: { body: { anomaly_id: EXECUTION.anomaly_id }, response: EXECUTION },
     summary: "Runs a runbook; a dry run shows every request and sends none",
   },
-] as const satisfies readonly Endpoint[];
+]);

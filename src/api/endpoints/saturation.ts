@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { SATURATION_NAMES_BYTES_MAX, UNIT_CHARACTERS_MAX } from "../../core/config/declaration-limits.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { choiceParameter, environmentParameter, textParameter, timeField } from "../parameters.ts";
 import { nameField, optionalName } from "../shapes/name.ts";
 import { ATTRIBUTES, COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "../shapes/scalars.ts";
-import { NO_QUERY, PAGE } from "./query-shapes.ts";
+import { PAGE } from "./query-shapes.ts";
 
 const unitField = () =>
   optionalName().max(UNIT_CHARACTERS_MAX, `may have ${UNIT_CHARACTERS_MAX} characters`).meta({ maxLength: UNIT_CHARACTERS_MAX });
@@ -84,14 +84,12 @@ const FIRE_EXAMPLE = {
 } as const;
 
 /** Endpoints of saturation: limits of metrics, and what runs full. */
-export const SATURATION_ENDPOINTS = [
+export const SATURATION_ENDPOINTS = declared([
   {
     name: "declareLimit",
     method: "PUT",
     path: "/api/v1/saturation/limits",
     access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: BODY,
     responses: { 200: LIMIT, 201: LIMIT },
     errors: ["unprocessable"],
@@ -106,7 +104,6 @@ export const SATURATION_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/saturation/limits",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({ service: textParameter("service").optional(), metric: textParameter("metric").optional(), ...PAGE }),
     responses: { 200: z.strictObject({ limits: z.array(LIMIT), total: COUNT, page_token: NEXT_PAGE }) },
     examples: { response: { limits: [LIMIT_EXAMPLE], total: 1, page_token: "" } },
@@ -117,7 +114,6 @@ export const SATURATION_ENDPOINTS = [
     method: "DELETE",
     path: "/api/v1/saturation/limits",
     access: "operator",
-    handledBy: "coordinator",
     query: z.strictObject({ service: textParameter("service").optional(), metric: textParameter("metric") }),
     responses: { 204: null },
     errors: ["not_found"],
@@ -128,7 +124,6 @@ export const SATURATION_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/saturation/fires",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({
       service_id: textParameter("service_id").optional(),
       environment: environmentParameter().optional(),
@@ -139,4 +134,4 @@ export const SATURATION_ENDPOINTS = [
     examples: { response: { fires: [FIRE_EXAMPLE], total: 1, page_token: "" } },
     summary: "What runs full, or did lately: value, limit and projected time; those that are open first",
   },
-] as const satisfies readonly Endpoint[];
+]);

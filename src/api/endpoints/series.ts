@@ -2,7 +2,7 @@ import { z } from "zod";
 import { DRAWN_BUCKETS_MAX, SERIES_TOGETHER_MAX } from "../../core/config/interface-limits.ts";
 import { SERIES_POINTS_DEFAULT, SERIES_POINTS_MAX } from "../../core/config/limits.ts";
 import { RECORD_TYPES } from "../../core/layout/counters.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import {
   attributesParameter,
   choiceParameter,
@@ -73,13 +73,12 @@ const GRAPH_EXAMPLE = {
 };
 
 /** Endpoints of stored series. */
-export const SERIES_ENDPOINTS = [
+export const SERIES_ENDPOINTS = declared([
   {
     name: "series",
     method: "GET",
     path: "/api/v1/series",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({
       service_id: textParameter("service_id").optional(),
       metric_name: textParameter("metric_name").optional(),
@@ -96,7 +95,6 @@ export const SERIES_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/series/data",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({
       service_id: textParameter("service_id"),
       metric_name: textParameter("metric_name"),
@@ -133,7 +131,6 @@ export const SERIES_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/records",
     access: "viewer",
-    handledBy: "coordinator",
     answersCommitted: true,
     query: z.strictObject({
       service_id: textParameter("service_id").optional(),
@@ -159,7 +156,6 @@ export const SERIES_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/call-graph",
     access: "viewer",
-    handledBy: "coordinator",
     answersCommitted: true,
     query: z.strictObject({
       service_id: textParameter("service_id").optional(),
@@ -171,4 +167,4 @@ export const SERIES_ENDPOINTS = [
     examples: { response: GRAPH_EXAMPLE },
     summary: "Calls between services that traces have shown: number, errors and time, in all or by minute; without since the last hour",
   },
-] as const satisfies readonly Endpoint[];
+]);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { GRAPH_DEPTH_MAX, GRAPH_NODES_MAX } from "../../core/config/interface-limits.ts";
 import { NAME_BYTES_MAX, NOTE_CHARACTERS_MAX } from "../../core/config/limits.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { choiceParameter, environmentParameter, partParameter, textParameter, wholeParameter } from "../parameters.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
 import { GRAPH, RETIRED_SERVICE, SERVICE_LIST } from "../shapes/service.ts";
@@ -10,13 +10,12 @@ import { PAGE, TIME_RANGE } from "./query-shapes.ts";
 const OPEN_EXAMPLE = { open_anomalies: 2, worst_severity: "high" };
 
 /** Services, and who calls whom. */
-export const SERVICES_ENDPOINTS = [
+export const SERVICES_ENDPOINTS = declared([
   {
     name: "services",
     method: "GET",
     path: "/api/v1/services",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({
       q: partParameter().optional(),
       service_id: textParameter("service_id").optional(),
@@ -51,7 +50,6 @@ export const SERVICES_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/services/{id}/retire",
     access: "operator",
-    handledBy: "coordinator",
     query: z.strictObject({}),
     parameters: { id: "service_id of the service" },
     body: z.strictObject({
@@ -78,7 +76,6 @@ export const SERVICES_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/graph",
     access: "viewer",
-    handledBy: "coordinator",
     answersCommitted: true,
     query: z.strictObject({
       service_id: textParameter("service_id").optional(),
@@ -108,4 +105,4 @@ export const SERVICES_ENDPOINTS = [
     },
     summary: "Who calls whom around a service, with what is open at each; without since the last hour",
   },
-] as const satisfies readonly Endpoint[];
+]);

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { SILENCE_BODY_BYTES_MAX } from "../../core/config/body-limits.ts";
 import { LABEL_MATCHERS_MAX, SILENCE_COMMENT_CHARACTERS_MAX } from "../../core/config/limits.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { choiceParameter, timeField } from "../parameters.ts";
 import { MATCHER, SILENCE_MATCHER } from "../shapes/matcher.ts";
 import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "../shapes/scalars.ts";
-import { NO_QUERY, PAGE } from "./query-shapes.ts";
+import { PAGE } from "./query-shapes.ts";
 
 const DAY = z.enum(["mon", "tue", "wed", "thu", "fri", "sat", "sun"]);
 const TIME_OF_DAY = "([01][0-9]|2[0-3]):[0-5][0-9]";
@@ -65,14 +65,12 @@ const EXAMPLE = {
 } as const;
 
 /** Endpoints of silences and inhibitions: alerts that are stored and not sent. */
-export const SILENCES_ENDPOINTS = [
+export const SILENCES_ENDPOINTS = declared([
   {
     name: "createSilence",
     method: "POST",
     path: "/api/v1/silences",
     access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: BODY,
     bodyBytesMax: SILENCE_BODY_BYTES_MAX,
     responses: { 201: SILENCE },
@@ -92,7 +90,6 @@ export const SILENCES_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/silences",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({ state: choiceParameter("state", STATE).optional(), ...PAGE }),
     responses: { 200: z.strictObject({ silences: z.array(SILENCE), total: COUNT, page_token: NEXT_PAGE }) },
     examples: { response: { silences: [EXAMPLE], total: 1, page_token: "" } },
@@ -103,8 +100,6 @@ export const SILENCES_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/silences/{id}",
     access: "viewer",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: { id: "silence_id of the silence" },
     responses: { 200: SILENCE },
     examples: { response: EXAMPLE },
@@ -115,11 +110,9 @@ export const SILENCES_ENDPOINTS = [
     method: "DELETE",
     path: "/api/v1/silences/{id}",
     access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: { id: "silence_id of the silence" },
     responses: { 204: null },
     errors: ["not_found"],
     summary: "Ends a silence at once",
   },
-] as const satisfies readonly Endpoint[];
+]);

@@ -2,11 +2,11 @@ import { z } from "zod";
 import { EVENT_ID_BYTES_MAX } from "../../core/config/interface-limits.ts";
 import { STREAM_EVENT_NAMES } from "../../core/protocol/query.ts";
 import { METRICS_CONTENT_TYPE } from "../../core/telemetry/metric.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { choicesParameter, textParameter } from "../parameters.ts";
 import { COUNT, EXAMPLE_TIME } from "../shapes/scalars.ts";
 import { DATA_FAULT, HEALTH, NOT_READY, OPENAPI_DOCUMENT, READY, STATUS } from "../shapes/server.ts";
-import { ANY_QUERY, NO_QUERY } from "./query-shapes.ts";
+import { ANY_QUERY } from "./query-shapes.ts";
 
 const STREAM_HOLDS =
   "Events `anomaly`, `alert`, `job` and `status`, each with an id and the object as JSON in `data`; " +
@@ -100,7 +100,7 @@ const DATA_FAULTS_EXAMPLE = {
 };
 
 /** The server itself. */
-export const SYSTEM_ENDPOINTS = [
+export const SYSTEM_ENDPOINTS = declared([
   {
     name: "healthz",
     method: "GET",
@@ -156,9 +156,7 @@ export const SYSTEM_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/status",
     access: "viewer",
-    handledBy: "coordinator",
     needsShares: "refusals",
-    query: NO_QUERY,
     responses: { 200: STATUS },
     examples: { response: STATUS_EXAMPLE },
     summary: "Version and state of the parts",
@@ -168,8 +166,6 @@ export const SYSTEM_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/data-faults",
     access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     responses: { 200: DATA_FAULTS },
     examples: { response: DATA_FAULTS_EXAMPLE },
     summary: "What of the stored data cannot be read any more",
@@ -179,8 +175,6 @@ export const SYSTEM_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/data-faults/acknowledge",
     access: "operator",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     responses: { 200: DATA_FAULTS },
     examples: {
       response: {
@@ -253,4 +247,4 @@ export const SYSTEM_ENDPOINTS = [
     errors: ["not_found"],
     summary: "A file of the user interface",
   },
-] as const satisfies readonly Endpoint[];
+]);

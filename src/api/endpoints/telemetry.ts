@@ -2,6 +2,7 @@ import { z } from "zod";
 import { IMPORT_BODY_BYTES_MAX } from "../../core/config/limits.ts";
 import { RECORD_TYPES } from "../../core/layout/counters.ts";
 import type { OtlpSignal } from "../../core/protocol/otlp-kind.ts";
+import { declared } from "../declared.ts";
 import type { Endpoint, MediaBody } from "../endpoint.ts";
 import {
   BATCH_QUEUED,
@@ -13,7 +14,7 @@ import {
   TELEMETRY_RECORD,
   TELEMETRY_TYPES,
 } from "../shapes/telemetry.ts";
-import { ANY_QUERY, NO_QUERY } from "./query-shapes.ts";
+import { ANY_QUERY } from "./query-shapes.ts";
 
 const ENCODINGS = "gzip or identity; zstd where the server runs on Node 22.15 or newer";
 const TELEMETRY_HEADERS = {
@@ -89,14 +90,13 @@ const OTLP = {
 } as const satisfies Partial<Endpoint>;
 
 /** Endpoints of ingestion. */
-export const TELEMETRY_ENDPOINTS = [
+export const TELEMETRY_ENDPOINTS = declared([
   {
     name: "telemetry",
     method: "POST",
     path: "/api/v1/telemetry",
     access: "ingest",
     handledBy: "engine",
-    query: NO_QUERY,
     takes: [{ mediaType: "application/json", holds: "One record", schema: TELEMETRY_RECORD, example: RECORD_EXAMPLE }],
     headers: TELEMETRY_HEADERS,
     responses: { 200: QUEUED },
@@ -109,7 +109,6 @@ export const TELEMETRY_ENDPOINTS = [
     path: "/api/v1/telemetry/batch",
     access: "ingest",
     handledBy: "engine",
-    query: NO_QUERY,
     takes: [{ mediaType: "application/json", holds: "An array of records", schema: TELEMETRY_BATCH, example: [RECORD_EXAMPLE] }],
     headers: TELEMETRY_HEADERS,
     responses: { 200: BATCH_QUEUED },
@@ -176,7 +175,6 @@ export const TELEMETRY_ENDPOINTS = [
     path: "/api/v1/telemetry-types",
     access: "viewer",
     handledBy: "front",
-    query: NO_QUERY,
     responses: { 200: TELEMETRY_TYPES },
     examples: { response: { types: [...RECORD_TYPES], default: "metric" } },
     summary: "The types of telemetry records",
@@ -188,7 +186,6 @@ export const TELEMETRY_ENDPOINTS = [
     access: "admin",
     handledBy: "engine",
     isOfSender: true,
-    query: NO_QUERY,
     takes: IMPORT_BODIES,
     bodyBytesMax: IMPORT_BODY_BYTES_MAX,
     headers: { "Content-Encoding": ENCODINGS },
@@ -196,4 +193,4 @@ export const TELEMETRY_ENDPOINTS = [
     examples: { response: { status: "ok", imported: 1440, series: 1, failed: 0, failures: [] } },
     summary: "Stores samples of the past as history: CSV, Prometheus query JSON, OTLP JSON, remote-write, up to 10,000 and 4 MiB a request",
   },
-] as const satisfies readonly Endpoint[];
+]);

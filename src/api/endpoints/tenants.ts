@@ -3,10 +3,10 @@ import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { RECORD_TYPES } from "../../core/layout/counters.ts";
 import { PLANS } from "../../domain/access/plans.ts";
 import { flawText, nameFlaw } from "../../domain/series/name-rule.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { monthParameter } from "../parameters.ts";
 import { COUNT, EXAMPLE_TIME, TIMESTAMP } from "../shapes/scalars.ts";
-import { NO_QUERY, PAGE } from "./query-shapes.ts";
+import { PAGE } from "./query-shapes.ts";
 
 /** Letters, digits and . _ - , the first one a letter or digit. */
 const TENANT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
@@ -47,14 +47,12 @@ const USAGE_EXAMPLE = {
 };
 
 /** Who shares the server, and what each has sent. */
-export const TENANTS_ENDPOINTS = [
+export const TENANTS_ENDPOINTS = declared([
   {
     name: "createTenant",
     method: "POST",
     path: "/api/v1/tenants",
     access: "super_admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: z.strictObject({
       tenant_id: z.string().regex(TENANT_ID, TENANT_ID_RULE),
       name: NAME,
@@ -74,7 +72,6 @@ export const TENANTS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/tenants",
     access: "super_admin",
-    handledBy: "coordinator",
     query: z.strictObject(PAGE),
     responses: {
       200: z.strictObject({
@@ -91,8 +88,6 @@ export const TENANTS_ENDPOINTS = [
     method: "PATCH",
     path: "/api/v1/tenants/{id}",
     access: "super_admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: z.strictObject({ name: NAME.optional(), plan: PLAN.optional(), contact_email: CONTACT.nullable().optional() }),
     responses: { 200: STORED_TENANT },
     parameters: { id: "tenant_id of the tenant" },
@@ -104,7 +99,6 @@ export const TENANTS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/billing/usage",
     access: "super_admin",
-    handledBy: "coordinator",
     query: z.strictObject({ month: monthParameter("month").optional(), ...PAGE }),
     responses: {
       200: z.strictObject({
@@ -127,4 +121,4 @@ export const TENANTS_ENDPOINTS = [
     examples: { response: USAGE_EXAMPLE },
     summary: "Accepted events by tenant in a calendar month",
   },
-] as const satisfies readonly Endpoint[];
+]);

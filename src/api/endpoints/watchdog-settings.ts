@@ -4,12 +4,12 @@ import { WATCHDOG_NAMES_BYTES_MAX } from "../../core/config/limits.ts";
 import { DAY_KINDS } from "../../core/protocol/watchdog-settings.ts";
 import { DETECTOR_FAMILIES } from "../../domain/alerting/ensemble.ts";
 import { isDate } from "../../domain/calendar/known-days.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { textParameter } from "../parameters.ts";
 import { nameField } from "../shapes/name.ts";
 import { COUNT, EXAMPLE_TIME, NEXT_PAGE, TIMESTAMP } from "../shapes/scalars.ts";
 import { SETTINGS_CHANGES, SETTINGS_EFFECTIVE, SETTINGS_SOME } from "../shapes/watchdog-settings.ts";
-import { NO_QUERY, PAGE } from "./query-shapes.ts";
+import { PAGE } from "./query-shapes.ts";
 
 const OF = { service_id: textParameter("service_id").optional(), metric_name: textParameter("metric_name").optional() };
 const PLACE = { service_id: z.string().nullable(), metric_name: z.string().nullable() };
@@ -78,13 +78,12 @@ const CALENDAR_BODY = z
 const KNOWN_DAY_EXAMPLE = { date: "2026-12-25", name: "Christmas", like: "weekend", yearly: true };
 
 /** Settings of detection and paging by tenant, service and metric; changes are in force without a restart. */
-export const WATCHDOG_SETTINGS_ENDPOINTS = [
+export const WATCHDOG_SETTINGS_ENDPOINTS = declared([
   {
     name: "watchdogSettings",
     method: "GET",
     path: "/api/v1/settings/watchdog",
     access: "viewer",
-    handledBy: "coordinator",
     query: z.strictObject({ ...OF, ...PAGE }),
     responses: { 200: LIST },
     examples: {
@@ -105,8 +104,6 @@ export const WATCHDOG_SETTINGS_ENDPOINTS = [
     method: "PUT",
     path: "/api/v1/settings/watchdog",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: BODY,
     responses: { 200: SETTINGS, 201: SETTINGS },
     errors: ["unprocessable"],
@@ -118,7 +115,6 @@ export const WATCHDOG_SETTINGS_ENDPOINTS = [
     method: "DELETE",
     path: "/api/v1/settings/watchdog",
     access: "admin",
-    handledBy: "coordinator",
     query: z.strictObject(OF),
     responses: { 204: null },
     errors: ["not_found"],
@@ -129,8 +125,6 @@ export const WATCHDOG_SETTINGS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/settings/calendar",
     access: "viewer",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     responses: { 200: CALENDAR },
     examples: { response: { days: [KNOWN_DAY_EXAMPLE], updated_at: EXAMPLE_TIME } },
     summary: "Days of the tenant that baselines know to be other than usual: holidays, sales",
@@ -140,12 +134,10 @@ export const WATCHDOG_SETTINGS_ENDPOINTS = [
     method: "PUT",
     path: "/api/v1/settings/calendar",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: CALENDAR_BODY,
     bodyBytesMax: CALENDAR_BODY_BYTES_MAX,
     responses: { 200: CALENDAR },
     examples: { body: { days: [KNOWN_DAY_EXAMPLE] }, response: { days: [KNOWN_DAY_EXAMPLE], updated_at: EXAMPLE_TIME } },
     summary: "Sets all known days of the tenant anew, in force for each sample from now on",
   },
-] as const satisfies readonly Endpoint[];
+]);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { WEBHOOK_BODY_BYTES_MAX } from "../../core/config/webhook-limits.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { declared } from "../declared.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
 import {
   WEBHOOK_ATTEMPT,
@@ -12,7 +12,7 @@ import {
   WEBHOOK_TEST_BODY,
   WEBHOOK_VIEW,
 } from "../shapes/webhook.ts";
-import { NO_QUERY, PAGE } from "./query-shapes.ts";
+import { PAGE } from "./query-shapes.ts";
 
 const NAME = { name: "name of the webhook" };
 const BODY = {
@@ -57,14 +57,12 @@ const ATTEMPT = {
 } as const;
 
 /** Events to other systems. */
-export const WEBHOOKS_ENDPOINTS = [
+export const WEBHOOKS_ENDPOINTS = declared([
   {
     name: "createWebhook",
     method: "POST",
     path: "/api/v1/webhooks",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: WEBHOOK_BODY,
     bodyBytesMax: WEBHOOK_BODY_BYTES_MAX,
     responses: { 201: WEBHOOK_SAVED },
@@ -77,7 +75,6 @@ export const WEBHOOKS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/webhooks",
     access: "admin",
-    handledBy: "coordinator",
     query: z.strictObject({ ...PAGE }),
     responses: { 200: WEBHOOK_LIST },
     examples: { response: { webhooks: [EXAMPLE], total: 1, page_token: "" } },
@@ -88,8 +85,6 @@ export const WEBHOOKS_ENDPOINTS = [
     method: "POST",
     path: "/api/v1/webhooks/test",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     body: WEBHOOK_TEST_BODY,
     responses: { 200: WEBHOOK_ATTEMPT },
     errors: ["not_found", "overloaded"],
@@ -104,8 +99,6 @@ export const WEBHOOKS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/webhooks/public-key",
     access: "viewer",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     responses: { 200: WEBHOOK_PUBLIC_KEY },
     examples: {
       response: {
@@ -120,8 +113,6 @@ export const WEBHOOKS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/webhooks/{name}",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: NAME,
     responses: { 200: WEBHOOK_VIEW },
     errors: ["not_found"],
@@ -133,8 +124,6 @@ export const WEBHOOKS_ENDPOINTS = [
     method: "PUT",
     path: "/api/v1/webhooks/{name}",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: NAME,
     body: WEBHOOK_BODY,
     bodyBytesMax: WEBHOOK_BODY_BYTES_MAX,
@@ -148,8 +137,6 @@ export const WEBHOOKS_ENDPOINTS = [
     method: "DELETE",
     path: "/api/v1/webhooks/{name}",
     access: "admin",
-    handledBy: "coordinator",
-    query: NO_QUERY,
     parameters: NAME,
     responses: { 204: null },
     errors: ["not_found"],
@@ -160,7 +147,6 @@ export const WEBHOOKS_ENDPOINTS = [
     method: "GET",
     path: "/api/v1/webhooks/{name}/deliveries",
     access: "admin",
-    handledBy: "coordinator",
     query: z.strictObject({ ...PAGE }),
     parameters: NAME,
     responses: { 200: WEBHOOK_DELIVERIES },
@@ -168,4 +154,4 @@ export const WEBHOOKS_ENDPOINTS = [
     examples: { response: { deliveries: [ATTEMPT], total: 1, page_token: "" } },
     summary: "Attempts of the last seven days, and those that are to be made, of the newest event first",
   },
-] as const satisfies readonly Endpoint[];
+]);

@@ -14,7 +14,7 @@ export interface StoredKind<Row extends { readonly tenant: string }> {
   /** Key within the tenant, which lists are ordered by. */
   idOf(row: Row): string;
   /** Places that a row takes of its tenant's share; one where this is not said. */
-  placesOf?(row: Row): number;
+  sizeOfRow?(row: Row): number;
 }
 
 /** The committed rows of all tenants. */
@@ -41,18 +41,18 @@ export class StoredTable<Row extends { readonly tenant: string }> extends Tenant
 
   override put(row: Row): Row | undefined {
     const before = super.put(row);
-    this.shares.add(row.tenant, this.#placesOf(row) - this.#placesOf(before));
+    this.shares.add(row.tenant, this.#sizeOfRow(row) - this.#sizeOfRow(before));
     return before;
   }
 
   override remove(tenant: string, key: string): Row | undefined {
     const row = super.remove(tenant, key);
-    if (row !== undefined) this.shares.give(tenant, this.#placesOf(row));
+    if (row !== undefined) this.shares.give(tenant, this.#sizeOfRow(row));
     return row;
   }
 
-  #placesOf(row: Row | undefined): number {
-    return row === undefined ? 0 : (this.#kind.placesOf?.(row) ?? 1);
+  #sizeOfRow(row: Row | undefined): number {
+    return row === undefined ? 0 : (this.#kind.sizeOfRow?.(row) ?? 1);
   }
 
   /** Stores a row. */
