@@ -1,20 +1,19 @@
 // Declared limits of metrics that saturate (contract, section 2.10): of one service, or of every service of a tenant that emits the metric.
-
-import { TenantTable } from "../../core/collections/tenant-table.ts";
-import { ShareLedger } from "../../core/fairness/share-ledger.ts";
+import type { ShareLedger } from "../../core/fairness/share-ledger.ts";
+import { SharedTable } from "../../core/fairness/shared-table.ts";
 import type { SaturationLimit } from "../../core/protocol/saturation.ts";
 
-const keyOf = (serviceId: string | null, metric: string) => JSON.stringify([serviceId, metric]);
+/** What a declaration is known by in its tenant. */
+export function limitId({ serviceId, metric }: Pick<SaturationLimit, "serviceId" | "metric">): string {
+  return JSON.stringify([serviceId, metric]);
+}
 
 /** Declarations by tenant. The caller bounds their number. */
-export class SaturationLimits {
-  /** Who holds how many. */
-  readonly shares: ShareLedger;
-  readonly #limits = new TenantTable<SaturationLimit>(({ serviceId, metric }) => keyOf(serviceId, metric));
+export class SaturationLimits extends SharedTable<SaturationLimit> {
   #version = 0;
 
-  constructor(shares = ShareLedger.alone()) {
-    this.shares = shares;
+  constructor(shares?: ShareLedger) {
+    super(limitId, shares);
   }
 
   /** Another number than before whenever a declaration has changed. */
@@ -22,44 +21,25 @@ export class SaturationLimits {
     return this.#version;
   }
 
-  /** Over all tenants. */
-  get size(): number {
-    return this.shares.taken;
-  }
-
-  sizeOf(tenant: string): number {
-    return this.#limits.sizeOf(tenant);
-  }
-
-  put(limit: SaturationLimit): void {
+  override put(limit: SaturationLimit): SaturationLimit | undefined {
     this.#version++;
-    if (this.#limits.put(limit) === undefined) this.shares.add(limit.tenant);
+    return super.put(limit);
   }
 
-  remove(tenant: string, serviceId: string | null, metric: string): void {
-    if (this.#limits.remove(tenant, keyOf(serviceId, metric)) === undefined) return;
-    this.shares.give(tenant);
-    this.#version++;
-  }
-
-  /** The declaration itself. */
-  find(tenant: string, serviceId: string | null, metric: string): SaturationLimit | undefined {
-    return this.#limits.find(tenant, keyOf(serviceId, metric));
+  override remove(tenant: string, id: string): SaturationLimit | undefined {
+    const limit = super.remove(tenant, id);
+    if (limit !== undefined) this.#version++;
+    return limit;
   }
 
   /** The limit that holds for a service's metric: its own, else the tenant's. */
   limitFor(tenant: string, serviceId: string, metric: string): SaturationLimit | undefined {
-    return this.find(tenant, serviceId, metric) ?? this.find(tenant, null, metric);
-  }
-
-  /** All of all tenants, in no order. */
-  all(): Iterable<SaturationLimit> {
-    return this.#limits.all();
+    return this.find(tenant, limitId({ serviceId, metric })) ?? this.find(tenant, limitId({ serviceId: null, metric }));
   }
 
   /** All of a tenant by metric, the default ahead of those of services. */
-  listOf(tenant: string): SaturationLimit[] {
-    return this.#limits.of(tenant).sort(compareLimits);
+  override of(tenant: string): SaturationLimit[] {
+    return super.of(tenant).sort(compareLimits);
   }
 }
 

@@ -61,7 +61,7 @@ function retainedRows(
   { tenant, serviceId, environment }: Parameters<BacktestFacts["keptRows"]>[0],
   names: readonly string[],
 ): Uint8Array | undefined {
-  const retained = trainingRows.find({ tenant, service: serviceHash(serviceKey(tenant, serviceId), environment) });
+  const retained = trainingRows.find(tenant, serviceHash(serviceKey(tenant, serviceId), environment));
   if (retained?.columns !== hash128(JSON.stringify(names))) return undefined;
   const parts = trainingRows.read(series, retained);
   for (;;) {

@@ -40,7 +40,7 @@ export const RULE_GROUPS: StoredKind<RuleGroupEntry> = {
       .fixed(idBytes(hash128(document.name)))
       .finish(),
   idOf: ({ file, document }) => groupIdOf(file, document.name),
-  sizeOfRow: ({ document }) => document.rules.length,
+  amountOf: ({ document }) => document.rules.length,
 };
 
 function encodeGroup({ tenant, document, text, changedBy, changedMs }: RuleGroupEntry): Uint8Array {

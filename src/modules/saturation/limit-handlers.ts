@@ -6,7 +6,7 @@ import { SATURATION_LIMITS_PER_TENANT_MAX } from "../../core/config/declaration-
 import { ShareDraft } from "../../core/fairness/share-ledger.ts";
 import type { SaturationLimit } from "../../core/protocol/saturation.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
-import type { SaturationLimits } from "../../domain/saturation/saturation-limits.ts";
+import { limitId, type SaturationLimits } from "../../domain/saturation/saturation-limits.ts";
 import type { ChangeNote } from "../access/audit-log.ts";
 import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
 import { mapInSlices } from "../state/slices.ts";
@@ -64,7 +64,7 @@ function declareInto(
   { limits, tenant, shares, nowMs, made, notes }: LimitDraft,
   { service_id = null, metric, limit_value: limitValue, unit }: BodyOf<"declareLimit">,
 ): Outcome<unknown> {
-  const before = limits.find(tenant, service_id, metric);
+  const before = limits.find(tenant, limitId({ serviceId: service_id, metric }));
   if (before?.limitValue === limitValue && before.unit === unit) return done(limitView(before));
   const places = limits.sizeOf(tenant) + shares.added(tenant);
   if (before === undefined && (!shares.take(tenant) || places >= SATURATION_LIMITS_PER_TENANT_MAX))
@@ -82,7 +82,7 @@ export function deleteLimit(context: SaturationContext, request: QueryRequest<"d
   const { service = null, metric } = request.query;
   const scope: LimitScope = { tenant: request.principal.tenant, serviceId: service, metric };
   return context.change(request, () => {
-    const before = limits.find(scope.tenant, service, metric);
+    const before = limits.find(scope.tenant, limitId(scope));
     if (before === undefined) {
       const whose = service === null ? "no tenant-wide limit" : `no limit of ${shown(service)}`;
       return refused("not_found", `${whose} is declared for ${shown(metric)}`);
@@ -91,7 +91,7 @@ export function deleteLimit(context: SaturationContext, request: QueryRequest<"d
       ok: true,
       note: { action: "limit.delete", object: nameOf(scope), before: limitView(before), after: null },
       operations: [limitOperation(scope, undefined)],
-      apply: () => limits.remove(scope.tenant, service, metric),
+      apply: () => limits.remove(scope.tenant, limitId(scope)),
       outcome: noContent(),
     };
   });
@@ -101,7 +101,7 @@ export function deleteLimit(context: SaturationContext, request: QueryRequest<"d
 export function listLimits({ state }: SaturationContext, request: QueryRequest<"limits">): Outcome<unknown> {
   const { service, metric } = request.query;
   const matching = state.configured.saturation.limits
-    .listOf(request.principal.tenant)
+    .of(request.principal.tenant)
     .filter((each) => (service === undefined || each.serviceId === service) && (metric === undefined || each.metric === metric));
   const list = { endpoint: "limits", positionOf };
   return listed(state, request, list, matching, (page) => ({ limits: page.map(limitView), total: matching.length }));

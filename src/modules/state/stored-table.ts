@@ -1,7 +1,7 @@
 // Rows of one table of the store in memory, with who holds how many of them.
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
-import { TenantTable } from "../../core/collections/tenant-table.ts";
-import { ShareLedger } from "../../core/fairness/share-ledger.ts";
+import type { ShareLedger } from "../../core/fairness/share-ledger.ts";
+import { SharedTable } from "../../core/fairness/shared-table.ts";
 import { scan } from "./scan.ts";
 import type { StoredForm } from "./stored-json.ts";
 
@@ -13,20 +13,17 @@ export interface StoredKind<Row extends { readonly tenant: string }> {
   key(row: Row): Uint8Array;
   /** Key within the tenant, which lists are ordered by. */
   idOf(row: Row): string;
-  /** Places that a row takes of its tenant's share; one where this is not said. */
-  sizeOfRow?(row: Row): number;
+  /** How much of its tenant's share a row takes; one where this is not said. */
+  amountOf?(row: Row): number;
 }
 
 /** The committed rows of all tenants. */
-export class StoredTable<Row extends { readonly tenant: string }> extends TenantTable<Row> {
-  /** Who holds how many. */
-  readonly shares: ShareLedger;
+export class StoredTable<Row extends { readonly tenant: string }> extends SharedTable<Row> {
   readonly #kind: StoredKind<Row>;
 
-  constructor(kind: StoredKind<Row>, shares = ShareLedger.alone()) {
-    super((row) => kind.idOf(row));
+  constructor(kind: StoredKind<Row>, shares?: ShareLedger) {
+    super(kind.idOf, shares, kind.amountOf);
     this.#kind = kind;
-    this.shares = shares;
   }
 
   load(store: KeyValueStore): void {
@@ -37,22 +34,6 @@ export class StoredTable<Row extends { readonly tenant: string }> extends Tenant
   override of(tenant: string): Row[] {
     const { idOf } = this.#kind;
     return super.of(tenant).sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
-  }
-
-  override put(row: Row): Row | undefined {
-    const before = super.put(row);
-    this.shares.add(row.tenant, this.#sizeOfRow(row) - this.#sizeOfRow(before));
-    return before;
-  }
-
-  override remove(tenant: string, key: string): Row | undefined {
-    const row = super.remove(tenant, key);
-    if (row !== undefined) this.shares.give(tenant, this.#sizeOfRow(row));
-    return row;
-  }
-
-  #sizeOfRow(row: Row | undefined): number {
-    return row === undefined ? 0 : (this.#kind.sizeOfRow?.(row) ?? 1);
   }
 
   /** Stores a row. */

@@ -33,7 +33,7 @@ export const WATCHDOG = {
   }),
   gauges: ({ configured, trainingRows }: RowsExpiry["state"] & { readonly configured: WatchdogBooks }) => ({
     watchdogPlaces: configured.watchdog.table.size,
-    trainingRowServices: trainingRows.services,
+    trainingRowServices: trainingRows.size,
     trainingRowBytes: trainingRows.shares.taken,
   }),
   expire: (sources: RowsExpiry, terms: RetentionTerms) => expireTrainingRows(sources, terms),
@@ -58,6 +58,6 @@ export function* expireTrainingRows(
   for (;;) {
     const retained = trainingRows.expired(beforeMs);
     if (retained === undefined) return;
-    yield { store, operations: rowsRemoval(retained), apply: () => trainingRows.remove(retained) };
+    yield { store, operations: rowsRemoval(retained), apply: () => trainingRows.remove(retained.tenant, retained.service) };
   }
 }

@@ -1,10 +1,11 @@
 // API keys and users as the coordinator reports them.
+import { TenantTable } from "../../../core/collections/tenant-table.ts";
 import type { AccessChange, KeyRecord, UserRecord } from "../../../core/protocol/access.ts";
 
 /** Credentials in force now. Bounded where it is written: KEYS_PER_TENANT_MAX and USERS_PER_TENANT_MAX. */
 export class CredentialDirectory {
   readonly #keys = new Map<string, KeyRecord>();
-  readonly #users = new Map<string, Map<string, UserRecord>>();
+  readonly #users = new TenantTable<UserRecord>(({ subject }) => subject);
   #onChange: (change: AccessChange) => void = () => {};
   /** Whether what is stored has been read. */
   isLoaded = false;
@@ -24,8 +25,8 @@ export class CredentialDirectory {
   take(change: AccessChange): void {
     if (change.type === "key") this.#keys.set(change.key.keyId, change.key);
     else if (change.type === "key-gone") this.#keys.delete(change.keyId);
-    else if (change.type === "user") this.#usersOf(change.user.tenant).set(change.user.subject, change.user);
-    else if (change.type === "user-gone") this.#users.get(change.tenant)?.delete(change.subject);
+    else if (change.type === "user") this.#users.put(change.user);
+    else if (change.type === "user-gone") this.#users.remove(change.tenant, change.subject);
     else if (change.type === "tenant-gone") this.#removeTenant(change.tenant);
     this.#onChange(change);
   }
@@ -35,17 +36,11 @@ export class CredentialDirectory {
   }
 
   user(tenant: string, subject: string): UserRecord | undefined {
-    return this.#users.get(tenant)?.get(subject);
-  }
-
-  #usersOf(tenant: string): Map<string, UserRecord> {
-    const users = this.#users.get(tenant) ?? new Map<string, UserRecord>();
-    this.#users.set(tenant, users);
-    return users;
+    return this.#users.find(tenant, subject);
   }
 
   #removeTenant(tenant: string): void {
-    this.#users.delete(tenant);
+    for (const { subject } of this.#users.of(tenant)) this.#users.remove(tenant, subject);
     for (const [keyId, key] of this.#keys) if (key.tenant === tenant) this.#keys.delete(keyId);
   }
 }

@@ -44,7 +44,7 @@ async function rowsOf(
   of: TrainedService,
   { state, paced }: { readonly state: TrainingPastState; readonly paced: PacedWork },
 ): Promise<Uint8Array | undefined> {
-  const retained = state.trainingRows.find(of);
+  const retained = state.trainingRows.find(of.tenant, of.service);
   if (retained?.columns !== of.columns) return undefined;
   const parts = state.trainingRows.read(state.series, retained);
   for (;;) {

@@ -7,9 +7,9 @@
  * used by nobody, and written over by the next training.
  */
 import type { KeyValueStore, StoreOperation } from "../../../adapters/storage/key-value-store.ts";
-import { TenantTable } from "../../../core/collections/tenant-table.ts";
 import { TRAINING_ROWS_PART_BYTES, TRAINING_ROWS_PARTS_MAX } from "../../../core/config/model-limits.ts";
-import { ShareLedger } from "../../../core/fairness/share-ledger.ts";
+import type { ShareLedger } from "../../../core/fairness/share-ledger.ts";
+import { SharedTable } from "../../../core/fairness/shared-table.ts";
 import { KeyBuilder, KeyReader, prefixEnd } from "../../../domain/codec/key.ts";
 import { number, StoredForm, text } from "../../state/stored-json.ts";
 import { ID_BYTES, idBytes, idText, TABLE_END, TABLE_START } from "../../state/tables.ts";
@@ -52,13 +52,14 @@ export interface RowsDraft {
   apply(): void;
 }
 
-export class TrainingRowsBook {
-  /** Bytes of each tenant. */
-  readonly shares: ShareLedger;
-  readonly #rows = new TenantTable<RetainedRows>(({ service }) => service);
-
-  constructor(shares = ShareLedger.alone()) {
-    this.shares = shares;
+/** Vectors of all services, by these; who holds how many bytes. */
+export class TrainingRowsBook extends SharedTable<RetainedRows> {
+  constructor(shares?: ShareLedger) {
+    super(
+      ({ service }) => service,
+      shares,
+      ({ bytes }) => bytes,
+    );
   }
 
   /** Reads the heads, one look-up each; to be called once. */
@@ -70,18 +71,9 @@ export class TrainingRowsBook {
       const reader = new KeyReader(entry.key);
       const owner: RowsOwner = { tenant: reader.text(), service: idText(reader.fixed(ID_BYTES)) };
       // Parts without a head are those of a first training that a crash ended: retention deletes them.
-      this.#put({ ...owner, ...(reader.u16() === 0 ? HEAD.decode(entry.value) : NOTHING) });
+      this.put({ ...owner, ...(reader.u16() === 0 ? HEAD.decode(entry.value) : NOTHING) });
       from = prefixEnd(prefixOf(owner));
     }
-  }
-
-  /** Services of which vectors are kept. */
-  get services(): number {
-    return this.#rows.size;
-  }
-
-  find({ tenant, service }: RowsOwner): RetainedRows | undefined {
-    return this.#rows.find(tenant, service);
   }
 
   /** The bytes of a service's vectors, part by part; undefined where one is not there. */
@@ -103,7 +95,7 @@ export class TrainingRowsBook {
     owner: RowsOwner,
     { bytes, ...facts }: Pick<RetainedRows, "columns" | "storedMs" | "rows"> & { readonly bytes: Uint8Array },
   ): RowsDraft | undefined {
-    const before = this.find(owner);
+    const before = this.find(owner.tenant, owner.service);
     const grown = bytes.length - (before?.bytes ?? 0);
     const parts = Math.ceil(bytes.length / TRAINING_ROWS_PART_BYTES);
     if (parts > TRAINING_ROWS_PARTS_MAX || grown > Math.max(0, this.shares.room(owner.tenant))) {
@@ -117,25 +109,14 @@ export class TrainingRowsBook {
     return {
       parts: Array.from({ length: parts }, (_, part) => operation(partKey(owner, side, part), partOf(part))),
       head: [operation(headKey(owner), encodeHead(retained)), ...(before === undefined ? [] : partsRemoval(before))],
-      apply: () => this.#put(retained),
+      apply: () => this.put(retained),
     };
   }
 
   /** One that was stored before a time; undefined where there is none. */
   expired(beforeMs: number): RetainedRows | undefined {
-    for (const retained of this.#rows.all()) if (retained.storedMs < beforeMs) return retained;
+    for (const retained of this.all()) if (retained.storedMs < beforeMs) return retained;
     return undefined;
-  }
-
-  remove({ tenant, service }: RowsOwner): void {
-    const retained = this.#rows.remove(tenant, service);
-    if (retained !== undefined) this.shares.give(tenant, retained.bytes);
-  }
-
-  #put(retained: RetainedRows): void {
-    this.remove(retained);
-    this.#rows.put(retained);
-    this.shares.add(retained.tenant, retained.bytes);
   }
 }
 

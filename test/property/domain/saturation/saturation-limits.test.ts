@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SaturationLimit } from "../../../../src/core/protocol/saturation.ts";
-import { compareLimits, SaturationLimits } from "../../../../src/domain/saturation/saturation-limits.ts";
+import { compareLimits, limitId, SaturationLimits } from "../../../../src/domain/saturation/saturation-limits.ts";
 
 const names = fc.constantFrom("a", "b", "__proto__", "constructor", '","', "null");
 const place = fc.record({ tenant: names, serviceId: fc.option(names), metric: names });
@@ -25,7 +25,7 @@ describe("saturation limits", () => {
       fc.property(edits, names, names, names, (steps, tenant, serviceId, metric) => {
         const limits = new SaturationLimits();
         for (const { place: at, value } of steps) {
-          if (value === null) limits.remove(at.tenant, at.serviceId, at.metric);
+          if (value === null) limits.remove(at.tenant, limitId(at));
           else limits.put({ ...at, limitValue: value, unit: "bytes", updatedMs: 0 });
         }
         const twin = listed(steps);
@@ -34,7 +34,7 @@ describe("saturation limits", () => {
         expect(limits.size).toBe(twin.length);
         expect(limits.sizeOf(tenant)).toBe(twin.filter((limit) => limit.tenant === tenant).length);
         expect(limits.limitFor(tenant, serviceId, metric)).toEqual(of(serviceId) ?? of(null));
-        expect(limits.listOf(tenant)).toEqual(twin.filter((limit) => limit.tenant === tenant).sort(compareLimits));
+        expect(limits.of(tenant)).toEqual(twin.filter((limit) => limit.tenant === tenant).sort(compareLimits));
       }),
     );
   });

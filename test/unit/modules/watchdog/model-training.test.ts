@@ -163,7 +163,7 @@ describe("model training", () => {
     ];
     expect(jobs[0]?.past).toEqual({ rows: undefined, model: undefined, excluded });
     expect(jobs[1]?.past).toMatchObject({ model: given.model, excluded });
-    expect(jobs[1]?.past?.rows?.length).toBe(trainingRows.find({ tenant: "default", service: HASH })?.bytes);
+    expect(jobs[1]?.past?.rows?.length).toBe(trainingRows.find("default", HASH)?.bytes);
     // Of other metrics nothing is known.
     engine.history = { ...engine.history, columns: "cd".repeat(16) };
     await ask(wanting({ columns: "cd".repeat(16) }));
@@ -177,7 +177,7 @@ describe("model training", () => {
     holding(engine, 100);
     expect(await ask(wanting())).toMatchObject([{ model: null, dueMs: START_MS + 2 * 24 * HOUR_MS }]);
     expect([counter("modelsRefused"), counter("modelsTrained")]).toEqual([1, 0]);
-    expect(trainingRows.find({ tenant: "default", service: HASH })?.bytes).toBe(3);
+    expect(trainingRows.find("default", HASH)?.bytes).toBe(3);
     expect(row(DETECTOR_SERVICE_MODELS)).toBeUndefined();
   });
 

@@ -32,7 +32,7 @@ function rig(store = new MemoryStore({ tables: SERIES_TABLES }), most = Number.M
     return keepRows(owner, { rows: bytes.length, bytes, storedMs, columns: COLUMNS }, { state, edit, paced: paced() });
   };
   const read = (owner: RowsOwner) => {
-    const kept = book.find(owner);
+    const kept = book.find(owner.tenant, owner.service);
     if (kept === undefined) return undefined;
     const parts = book.read(store, kept);
     for (;;) {
@@ -59,10 +59,10 @@ describe("vectors that trainings keep", () => {
     expect(size()).toBe(1 + 6);
     const again = rig(store);
     expect(again.read(SHOP)).toBe(textOf(LARGE));
-    expect(again.book.find(SHOP)).toMatchObject({ columns: COLUMNS, storedMs: NOW_MS, bytes: LARGE.length });
+    expect(again.book.find(SHOP.tenant, SHOP.service)).toMatchObject({ columns: COLUMNS, storedMs: NOW_MS, bytes: LARGE.length });
     const small = bytesOf(100, 2);
     await again.keep(SHOP, small);
-    expect([again.read(SHOP), again.size(), again.book.services, again.book.shares.taken]).toEqual([textOf(small), 2, 1, 100]);
+    expect([again.read(SHOP), again.size(), again.book.size, again.book.shares.taken]).toEqual([textOf(small), 2, 1, 100]);
     expect(read(OTHER)).toBeUndefined();
   });
 
@@ -86,7 +86,7 @@ describe("vectors that trainings keep", () => {
     expect(again.read(SHOP)).toBeUndefined();
     expect(again.book.shares.taken).toBe(0);
     await again.expire(30 * DAY_MS);
-    expect([again.size(), again.book.services]).toEqual([0, 0]);
+    expect([again.size(), again.book.size]).toEqual([0, 0]);
   });
 
   it("are none where a part is missing", async () => {
@@ -113,7 +113,10 @@ describe("vectors that trainings keep", () => {
     await keep(SHOP, LARGE, NOW_MS - 31 * DAY_MS);
     await keep(OTHER, LARGE, NOW_MS - 3 * DAY_MS);
     await expire(1 * DAY_MS, NOW_MS);
-    expect([book.find(SHOP), book.find(OTHER)?.storedMs]).toEqual([undefined, NOW_MS - 3 * DAY_MS]);
+    expect([book.find(SHOP.tenant, SHOP.service), book.find(OTHER.tenant, OTHER.service)?.storedMs]).toEqual([
+      undefined,
+      NOW_MS - 3 * DAY_MS,
+    ]);
     expect(size()).toBe(1 + 6);
     expect(book.shares.taken).toBe(LARGE.length);
   });
