@@ -34,7 +34,7 @@ function rig(shadowsMax: number, tenants = 1) {
   models.load(control);
   const trainings = trainingBook();
   const said = {
-    alerts: { feedback: { of: () => [] } },
+    alerts: { feedback: { on: () => [] } },
     analyses: { memory: { all: () => [] } },
     anomalies: { find: () => undefined },
     configured: { models, trainings },
