@@ -94,5 +94,5 @@ describe("kill -9 at a random moment of the deliveries", () => {
     console.log(`Alertmanager, killed after its page: ${lost} of ${KILLS_BESIDE} resolutions lost; the server above: 0`);
     expect(lost).toBeLessThanOrEqual(KILLS_BESIDE);
   };
-  if (KILLS_BESIDE > 0) it("beside it, an Alertmanager that is killed after its page", { timeout: 120_000 }, beside);
+  if (KILLS_BESIDE > 0) it("beside it, an Alertmanager that is killed after its page", beside);
 });

@@ -43,7 +43,7 @@ it("a second counter that joins a single one is no news, nor what they come to t
   await watched.restart();
   await minutes(60, 2);
   expect(await told(watched)).toEqual([]);
-}, 240_000);
+});
 
 it("the sum of several counters is no news behind an import of their history", async () => {
   const watched = await WatchedServer.open(START, 1);
@@ -57,7 +57,7 @@ it("the sum of several counters is no news behind an import of their history", a
     await watched.minute();
   }
   expect(await told(watched)).toEqual([]);
-}, 240_000);
+});
 
 it("a gauge that joins another at ten times its level is no news, and is told when it is at ten times its own", async () => {
   const watched = await WatchedServer.open(START, 1);
@@ -79,4 +79,4 @@ it("a gauge that joins another at ten times its level is no news, and is told wh
   expect(await told(watched)).toEqual([]);
   await minutes(6, 100, 10_000);
   expect((await told(watched)).length).toBeGreaterThan(0);
-}, 240_000);
+});

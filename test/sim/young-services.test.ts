@@ -27,7 +27,7 @@ it("D9: the lower threshold of a young service counts in layer 1", async () => {
   expect(moment?.declared).toBe(true);
   expect(moment?.verdict.threshold).toBeCloseTo(2.7, 12);
   expect(moment?.verdict.z).toBeLessThan(3);
-}, 60_000);
+});
 
 it("the way back of a young series from what people were told of is its end, and no fall", async () => {
   const watched = await WatchedServer.open(START, 1);
@@ -48,4 +48,4 @@ it("the way back of a young series from what people were told of is its end, and
   const { anomalies } = (await watched.server.query("anomalies", { service_id: "api" })) as { anomalies: Array<Record<string, unknown>> };
   const told = anomalies.filter(({ outcome }) => outcome === "paged" || outcome === "absorbed");
   expect(told.map(({ direction, resolved_by }) => [direction, resolved_by])).toEqual([["high", "recovered"]]);
-}, 120_000);
+});

@@ -26,8 +26,9 @@ function bytesOf(seed: number, isSettled = true): Uint8Array {
 }
 
 const put = (number: number, value: Uint8Array | undefined): StoreOperation => ({ table: "rows", key: keyOf(number), value });
+/** Rows as text, a line each: two texts are compared at once, two lists entry by entry. */
 const shown = (entries: readonly StoreEntry[]) =>
-  entries.map(({ key, value }) => [Buffer.from(key).toString("hex"), Buffer.from(value).toString("hex")]);
+  entries.map(({ key, value }) => `${Buffer.from(key).toString("hex")} ${Buffer.from(value).toString("hex")}`).join("\n");
 
 /** Steps until nothing is due, or so many. */
 async function pack(store: PackedStore, most = 10_000): Promise<void> {
@@ -76,10 +77,10 @@ describe("packed store", () => {
     const rows = store.range("rows", ALL);
     const deleted = rows.slice(0, 4).map(({ key }) => store.commit([{ table: "rows", key, value: undefined }]));
     await Promise.all(deleted);
-    expect(shown(store.range("rows", ALL))).toEqual(shown(rows.slice(4)));
+    expect(shown(store.range("rows", ALL))).toBe(shown(rows.slice(4)));
   });
 
-  it("reads as one that is not packed", { timeout: 60_000 }, async () => {
+  it("reads as one that is not packed", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(ACTION, { minLength: 3, maxLength: 25 }),
@@ -113,12 +114,12 @@ describe("packed store", () => {
               await plain.commit(operations);
               await store.commit(operations);
             }
-            expect(shown(store.range("rows", ALL))).toEqual(shown(plain.range("rows", ALL)));
+            expect(shown(store.range("rows", ALL))).toBe(shown(plain.range("rows", ALL)));
           }
           for (const [a, b, reverse, limit] of ranges) {
             const [from, to] = [keyOf(a), keyOf(b)];
             const range = Buffer.compare(from, to) < 0 ? { from, to, reverse, limit } : { from: to, to: from, reverse, limit };
-            expect(shown(store.range("rows", range))).toEqual(shown(plain.range("rows", range)));
+            expect(shown(store.range("rows", range))).toBe(shown(plain.range("rows", range)));
             expect(store.get("rows", from)).toEqual(plain.get("rows", from));
           }
         },
@@ -137,7 +138,7 @@ describe("packed store", () => {
       isDone = true;
     });
     while (!isDone) {
-      expect(shown(store.range("rows", ALL))).toEqual(before);
+      expect(shown(store.range("rows", ALL))).toBe(before);
       await Promise.resolve();
     }
     await packing;
@@ -181,7 +182,7 @@ describe("pack", () => {
       value: new Uint8Array(randomBytes(at % 90)),
     }));
     const bytes = packRows(rows);
-    expect(shown(unpackRows(bytes))).toEqual(shown(rows));
+    expect(shown(unpackRows(bytes))).toBe(shown(rows));
     expect(readPackHead(bytes)).toMatchObject({ rows: 500, last: Uint8Array.of(1, 243) });
     expect(readPackHead(bytes).bytes).toBeLessThan(PACK_BYTES_MAX);
   });

@@ -39,8 +39,9 @@ function newestOf(toMs: number, { silent }: World): TimedRows {
   for (let timeMs = Math.max(START_MS, toMs - WEEK_MS + INTERVAL_MS); timeMs <= toMs; timeMs += INTERVAL_MS) {
     if (!silent.has(hourOf(timeMs))) times.push(timeMs);
   }
-  const minutes = times.map((timeMs) => (timeMs - START_MS) / 60_000);
-  return { times: Float64Array.from(times), values: Float64Array.from(minutes.flatMap((minute) => [minute, -minute])), width: WIDTH };
+  const values = new Float64Array(WIDTH * times.length);
+  for (const [row, timeMs] of times.entries()) values.set([(timeMs - START_MS) / 60_000, (START_MS - timeMs) / 60_000], WIDTH * row);
+  return { times: Float64Array.from(times), values, width: WIDTH };
 }
 
 /** The outcome of each training, which knows what the one before has kept. */

@@ -1,10 +1,10 @@
 // A new stream inherits what is usual from another instance only where its own first values are as those of that: through the whole pipeline.
 import { expect, it } from "vitest";
-import { runOnce } from "../../../../src/domain/backtest/backtest.ts";
-import { type BacktestSeries, NO_FACTS } from "../../../../src/domain/backtest/history.ts";
-import { UTC_OFFSET } from "../../../../src/domain/detection/seasonal/time-zone-hours.ts";
-import { MINUTE_MS, START_MS, variant } from "../../../support/backtest-rig.ts";
-import { generator } from "../../../support/generator.ts";
+import { runOnce } from "../../../src/domain/backtest/backtest.ts";
+import { type BacktestSeries, NO_FACTS } from "../../../src/domain/backtest/history.ts";
+import { UTC_OFFSET } from "../../../src/domain/detection/seasonal/time-zone-hours.ts";
+import { MINUTE_MS, START_MS, variant } from "../../support/backtest-rig.ts";
+import { generator } from "../../support/generator.ts";
 
 const JOINED = 900;
 const MINUTES = JOINED + 300;

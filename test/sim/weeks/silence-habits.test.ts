@@ -1,9 +1,9 @@
 // Silence has habits: senders of many shapes over five weeks, in several time zones. Quiet is what they always do; told is what they never did.
 import { describe, expect, it } from "vitest";
-import { TimeZoneHours } from "../../../../../src/domain/detection/seasonal/time-zone-hours.ts";
-import { ArrivalRhythm } from "../../../../../src/domain/detection/service/arrival-rhythm.ts";
-import { pieceReader, StatePieces } from "../../../../../src/domain/distribution/series-state.ts";
-import { generator } from "../../../../support/generator.ts";
+import { TimeZoneHours } from "../../../src/domain/detection/seasonal/time-zone-hours.ts";
+import { ArrivalRhythm } from "../../../src/domain/detection/service/arrival-rhythm.ts";
+import { pieceReader, StatePieces } from "../../../src/domain/distribution/series-state.ts";
+import { generator } from "../../support/generator.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

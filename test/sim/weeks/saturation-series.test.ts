@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { SaturationFinding } from "../../../../src/domain/saturation/saturation-finding.ts";
-import { type SaturationContext, SaturationSeries } from "../../../../src/domain/saturation/saturation-series.ts";
-import { generator } from "../../../support/generator.ts";
+import type { SaturationFinding } from "../../../src/domain/saturation/saturation-finding.ts";
+import { type SaturationContext, SaturationSeries } from "../../../src/domain/saturation/saturation-series.ts";
+import { generator } from "../../support/generator.ts";
 
 const MINUTE = 60_000;
 const START = Date.UTC(2026, 0, 5);

@@ -1,8 +1,8 @@
 // The edges of a working day, by the clock on the wall, over both changes of the clocks: what rises and falls there each day is no news; a fall to nothing by day is.
 import { describe, expect, it } from "vitest";
-import { PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
-import { TimeZoneHours } from "../../../../src/domain/detection/seasonal/time-zone-hours.ts";
-import { generator } from "../../../support/generator.ts";
+import { PairDetector } from "../../../src/domain/detection/pair/pair-detector.ts";
+import { TimeZoneHours } from "../../../src/domain/detection/seasonal/time-zone-hours.ts";
+import { generator } from "../../support/generator.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

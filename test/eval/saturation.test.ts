@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { evaluateSaturation, projectedMinutes, saturationLine } from "../../eval/saturation.ts";
-import { scoreSaturation } from "../../eval/saturation-score.ts";
-import { generator } from "../../support/generator.ts";
-import { SHAPES, shapedSeries } from "../../support/saturation-shapes.ts";
+import { generator } from "../support/generator.ts";
+import { SHAPES, shapedSeries } from "../support/saturation-shapes.ts";
+import { evaluateSaturation, projectedMinutes, saturationLine } from "./saturation.ts";
+import { scoreSaturation } from "./saturation-score.ts";
 
 const SEEDS = [101, 202, 303];
 /** Evaluations between the first and the last change no projection: a third of them say the same in a third of the time. */

@@ -1,11 +1,11 @@
 // What the joint detector makes of incidents over days: one metric that leaves the others, the second time too; a week of incidents that hides none; a new normal.
 import { describe, expect, it } from "vitest";
-import { ServiceTrack } from "../../../../src/domain/backtest/tracks/service-track.ts";
-import { seededRandom } from "../../../../src/domain/detection/multivariate/isolation-forest.ts";
-import { ServiceDetector, serviceDetectorFloats } from "../../../../src/domain/detection/multivariate/service-detector.ts";
-import { encodeServiceModel } from "../../../../src/domain/detection/multivariate/service-model-coding.ts";
-import { symmetricEigen } from "../../../../src/domain/detection/multivariate/symmetric-eigen.ts";
-import { generator } from "../../../support/generator.ts";
+import { ServiceTrack } from "../../../src/domain/backtest/tracks/service-track.ts";
+import { seededRandom } from "../../../src/domain/detection/multivariate/isolation-forest.ts";
+import { ServiceDetector, serviceDetectorFloats } from "../../../src/domain/detection/multivariate/service-detector.ts";
+import { encodeServiceModel } from "../../../src/domain/detection/multivariate/service-model-coding.ts";
+import { symmetricEigen } from "../../../src/domain/detection/multivariate/symmetric-eigen.ts";
+import { generator } from "../../support/generator.ts";
 
 const COLUMNS = { names: ["a", "b"], aggregations: Uint8Array.from([1, 1]), starts: Uint16Array.from([0, 1, 2]) };
 

@@ -1,12 +1,12 @@
 // Of the interval in which a counter began anew only a part was counted, and what was counted over a missed scrape is no double rate: neither is news.
 import { describe, expect, it } from "vitest";
-import { FLAG_COUNTER } from "../../../../src/core/layout/stream-record.ts";
-import { runOnce } from "../../../../src/domain/backtest/backtest.ts";
-import { type BacktestSeries, NO_FACTS } from "../../../../src/domain/backtest/history.ts";
-import { perUsualInterval, restartedValue } from "../../../../src/domain/detection/rolling/usual-deltas.ts";
-import { UTC_OFFSET } from "../../../../src/domain/detection/seasonal/time-zone-hours.ts";
-import { MINUTE_MS, START_MS, variant } from "../../../support/backtest-rig.ts";
-import { generator } from "../../../support/generator.ts";
+import { FLAG_COUNTER } from "../../../src/core/layout/stream-record.ts";
+import { runOnce } from "../../../src/domain/backtest/backtest.ts";
+import { type BacktestSeries, NO_FACTS } from "../../../src/domain/backtest/history.ts";
+import { perUsualInterval, restartedValue } from "../../../src/domain/detection/rolling/usual-deltas.ts";
+import { UTC_OFFSET } from "../../../src/domain/detection/seasonal/time-zone-hours.ts";
+import { MINUTE_MS, START_MS, variant } from "../../support/backtest-rig.ts";
+import { generator } from "../../support/generator.ts";
 
 const DAY = 1440;
 

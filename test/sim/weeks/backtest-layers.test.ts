@@ -1,15 +1,15 @@
 // What takes part in a backtest besides layer 1: maturity, feedback, inhibitions, rules over services, services' models.
 import { describe, expect, it } from "vitest";
-import { FLAG_COUNTER } from "../../../../src/core/layout/stream-record.ts";
-import { compileInhibition } from "../../../../src/domain/alerting/inhibition/inhibition-rule.ts";
-import type { ActiveInhibitions } from "../../../../src/domain/alerting/paging/paging-sources.ts";
-import { PatternCache } from "../../../../src/domain/alerting/pattern/pattern-cache.ts";
-import type { BacktestOutcome } from "../../../../src/domain/backtest/backtest.ts";
-import type { BacktestLayer, BacktestSeries } from "../../../../src/domain/backtest/history.ts";
-import { trainService } from "../../../../src/domain/detection/multivariate/service-training.ts";
-import { between, MINUTE_MS, runBoth, START_MS, shaped, variant } from "../../../support/backtest-rig.ts";
-import { generator } from "../../../support/generator.ts";
-import { NO_INHIBITIONS } from "../../../support/paging-rig.ts";
+import { FLAG_COUNTER } from "../../../src/core/layout/stream-record.ts";
+import { compileInhibition } from "../../../src/domain/alerting/inhibition/inhibition-rule.ts";
+import type { ActiveInhibitions } from "../../../src/domain/alerting/paging/paging-sources.ts";
+import { PatternCache } from "../../../src/domain/alerting/pattern/pattern-cache.ts";
+import type { BacktestOutcome } from "../../../src/domain/backtest/backtest.ts";
+import type { BacktestLayer, BacktestSeries } from "../../../src/domain/backtest/history.ts";
+import { trainService } from "../../../src/domain/detection/multivariate/service-training.ts";
+import { between, MINUTE_MS, runBoth, START_MS, shaped, variant } from "../../support/backtest-rig.ts";
+import { generator } from "../../support/generator.ts";
+import { NO_INHIBITIONS } from "../../support/paging-rig.ts";
 
 const HOUR_MS = 60 * MINUTE_MS;
 const pagesOf = (outcome: BacktestOutcome) => outcome.noLonger.map(({ page: { detector, serviceId } }) => `${detector} ${serviceId}`);

@@ -1,7 +1,7 @@
 // What comes back after a gap as its hour has it is no news, and what comes back with each week is none after one weekend; five times as much is, in both.
 import { describe, expect, it } from "vitest";
-import { PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
-import { generator } from "../../../support/generator.ts";
+import { PairDetector } from "../../../src/domain/detection/pair/pair-detector.ts";
+import { generator } from "../../support/generator.ts";
 
 /** A Monday. */
 const START = Date.UTC(2026, 0, 5);

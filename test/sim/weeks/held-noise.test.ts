@@ -1,15 +1,15 @@
 // Noise that stays over the bar of layer 1 for some minutes is held where a long baseline decides, now or later, and where others are judged for a series.
 
 import { describe, expect, it } from "vitest";
-import { FILE_FACTS } from "../../../../src/cli/file-environment.ts";
-import { FLAG_COUNTER } from "../../../../src/core/layout/stream-record.ts";
-import { sentenceText } from "../../../../src/domain/anomaly/sentence.ts";
-import { runOnce } from "../../../../src/domain/backtest/backtest.ts";
-import type { BacktestSeries } from "../../../../src/domain/backtest/history.ts";
-import { UTC_OFFSET } from "../../../../src/domain/detection/seasonal/time-zone-hours.ts";
-import type { WatchdogOverrides } from "../../../../src/domain/detection/watchdog-settings.ts";
-import { ServiceModel } from "../../../eval/quiet/service-model.ts";
-import { MINUTE_MS, START_MS, variant } from "../../../support/backtest-rig.ts";
+import { FILE_FACTS } from "../../../src/cli/file-environment.ts";
+import { FLAG_COUNTER } from "../../../src/core/layout/stream-record.ts";
+import { sentenceText } from "../../../src/domain/anomaly/sentence.ts";
+import { runOnce } from "../../../src/domain/backtest/backtest.ts";
+import type { BacktestSeries } from "../../../src/domain/backtest/history.ts";
+import { UTC_OFFSET } from "../../../src/domain/detection/seasonal/time-zone-hours.ts";
+import type { WatchdogOverrides } from "../../../src/domain/detection/watchdog-settings.ts";
+import { ServiceModel } from "../../eval/quiet/service-model.ts";
+import { MINUTE_MS, START_MS, variant } from "../../support/backtest-rig.ts";
 
 const DAY = 24 * 60;
 const SERVICES = 8;

@@ -1,12 +1,12 @@
 // Series that are no plain noise: each is quiet while it lives, and found when it changes. Floors and steps of series that hardly move, and shifts of young ones.
 import { describe, expect, it } from "vitest";
-import { runOnce } from "../../../../src/domain/backtest/backtest.ts";
-import { type BacktestSeries, NO_FACTS } from "../../../../src/domain/backtest/history.ts";
-import { PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
-import { UTC_OFFSET } from "../../../../src/domain/detection/seasonal/time-zone-hours.ts";
-import { FAULT_AT, SHAPE_DAYS, SHAPES, valuesOf } from "../../../eval/shapes/shapes.ts";
-import { MINUTE_MS, START_MS, variant } from "../../../support/backtest-rig.ts";
-import { generator } from "../../../support/generator.ts";
+import { runOnce } from "../../../src/domain/backtest/backtest.ts";
+import { type BacktestSeries, NO_FACTS } from "../../../src/domain/backtest/history.ts";
+import { PairDetector } from "../../../src/domain/detection/pair/pair-detector.ts";
+import { UTC_OFFSET } from "../../../src/domain/detection/seasonal/time-zone-hours.ts";
+import { FAULT_AT, SHAPE_DAYS, SHAPES, valuesOf } from "../../eval/shapes/shapes.ts";
+import { MINUTE_MS, START_MS, variant } from "../../support/backtest-rig.ts";
+import { generator } from "../../support/generator.ts";
 
 const DAY_MINUTES = 1_440;
 /** None that the report of shapes is made with. */

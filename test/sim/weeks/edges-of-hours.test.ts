@@ -1,8 +1,8 @@
 // What the hour brings is no news, nor how counts stray there: Mondays behind weekends of nearly nothing.
 import { describe, expect, it } from "vitest";
-import { PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
-import { SURROUNDED_BY_NOTHING } from "../../../../src/domain/detection/pair/pair-surroundings.ts";
-import { generator } from "../../../support/generator.ts";
+import { PairDetector } from "../../../src/domain/detection/pair/pair-detector.ts";
+import { SURROUNDED_BY_NOTHING } from "../../../src/domain/detection/pair/pair-surroundings.ts";
+import { generator } from "../../support/generator.ts";
 
 /** A Monday. */
 const START = Date.UTC(2026, 0, 5);

@@ -1,7 +1,7 @@
 // A service of few requests that come no more is told; minutes without a request are no news where they come by themselves.
 import { describe, expect, it } from "vitest";
-import { MINUTE_MS, pagesOf, START_MS } from "../../../support/backtest-rig.ts";
-import { generator } from "../../../support/generator.ts";
+import { MINUTE_MS, pagesOf, START_MS } from "../../support/backtest-rig.ts";
+import { generator } from "../../support/generator.ts";
 
 const HOURS = 13;
 const FAULT_MINUTE = 12 * 60;

@@ -1,8 +1,8 @@
 // Series with a period of their own whose event does not come, or is twice as large: news, though the level alone sees nothing out of the ordinary.
 import { describe, expect, it } from "vitest";
-import { PairDetector } from "../../../../src/domain/detection/pair/pair-detector.ts";
-import { DAY_MINUTES, HABIT_START_MS, type HabitKind, MINUTE_MS } from "../../../eval/habits/habit-kind.ts";
-import { OWN_PERIODS } from "../../../eval/habits/rhythms.ts";
+import { PairDetector } from "../../../src/domain/detection/pair/pair-detector.ts";
+import { DAY_MINUTES, HABIT_START_MS, type HabitKind, MINUTE_MS } from "../../eval/habits/habit-kind.ts";
+import { OWN_PERIODS } from "../../eval/habits/rhythms.ts";
 
 /** None that the report is made with. */
 const SEED = 17;
