@@ -27,7 +27,7 @@ import { rcaCooldownGate } from "../rca-cooldown.ts";
 import { severityOf } from "../severity.ts";
 import { type Alert, type AlertChange, beginOfAlert, isFiring, isOfCascade, peakOf, withChange, withMember } from "./alert.ts";
 import { chosenAlert, isOwnProblem, memberUpdate } from "./alert-choice.ts";
-import { CONFIRMATION_GATE, confirmationGate, isConfirmedAlert, needsConfirmation } from "./confirmation-gate.ts";
+import { CONFIRMATION_GATE, confirmationGate, farOutFrom, isConfirmedAlert, needsConfirmation } from "./confirmation-gate.ts";
 import { familyOfDetector } from "./detector-family.ts";
 import { type Finding, labelsOf } from "./finding.ts";
 import { type FindingCase, passesFindingGates } from "./finding-gates.ts";
@@ -43,9 +43,6 @@ import { alsoOn, scopeText } from "./service-scope.ts";
 import { isFarWorse, withNotifiedEffect, worseUpdate } from "./worse-update.ts";
 
 const RANK: Readonly<Record<Tier, number>> = { low: 0, medium: 1, high: 2 };
-
-/** Intervals that a lone odd value is open for. */
-const ODD_VALUES_OPEN = 6;
 
 /** An anomaly that has ended: recovered, resolved by somebody, or dropped. */
 export interface AnomalyEnd {
@@ -275,12 +272,8 @@ function signalOf({ finding, family, memory, scope: key }: AskedCase, isRaised: 
   const { kind, anomalyId, metricName, firedAtMs } = finding;
   const known = kind === "raised" ? memory.signals(key).find((signal) => signal.anomalyId === anomalyId) : undefined;
   const isRaisedNow = isRaised || known?.isRaised === true;
-  return { family, metricName, anomalyId, atMs: known?.atMs ?? firedAtMs, isRaised: isRaisedNow, farOutFromMs: farOutFrom(finding) };
-}
-
-/** An episode of one odd value is open until five others are over: what is open for longer goes on. */
-function farOutFrom({ isFarOut, effect }: Finding): number | null {
-  return isFarOut === true && effect !== undefined ? effect.startedAtMs + ODD_VALUES_OPEN * effect.intervalMs : null;
+  const [size, farOutFromMs] = [Math.abs(finding.z), farOutFrom(finding, known)];
+  return { family, metricName, anomalyId, atMs: known?.atMs ?? firedAtMs, isRaised: isRaisedNow, farOutFromMs, size };
 }
 
 /** Alert that a finding has made, and the alerts that close into it. */

@@ -150,10 +150,14 @@ describe("the gate of confirmation", () => {
 
   describe("of three metrics of a young service that are far out", () => {
     const intervalMs = 10_000;
-    const far = (rig: PagingRig, metricName: string, seconds: number, change: Partial<Finding> = {}) => {
+    const effectAt = (seconds: number) => {
       const startedAtMs = PAGING_START_MS + seconds * 1_000;
       const effect = { observed: 20, expected: 10, sd: 1, isJoint: false, streams: 1, startedAtMs, intervalMs, reaches: 0 };
-      return rig.fire({ metricName, z: 8, isFarOut: true, effect, startedAtMs, atMs: startedAtMs + intervalMs, ...change });
+      return { isFarOut: true, effect, startedAtMs };
+    };
+    const far = (rig: PagingRig, metricName: string, seconds: number, change: Partial<Finding> = {}) => {
+      const found = effectAt(seconds);
+      return rig.fire({ metricName, z: 8, ...found, atMs: found.startedAtMs + intervalMs, ...change });
     };
     const outcomesAfter = (rig: PagingRig, seconds: number) => rig.again(PAGING_START_MS + seconds * 1_000).map(({ outcome }) => outcome);
 
@@ -169,6 +173,29 @@ describe("the gate of confirmation", () => {
       for (const name of ["cpu", "latency.p95"]) far(rig, name, 0);
       far(rig, "connections", 60);
       expect([...rig.memory.firing("default")].map(({ pages, heldBy }) => [pages, heldBy])).toEqual([[1, null]]);
+    });
+
+    it("lets them go once a later value of one is farther out: not as far, nor at the same time", () => {
+      const grown = (z: number, seconds: number) => {
+        const { rig } = rigOf();
+        const [first] = ["cpu", "latency.p95", "connections"].map((name) => far(rig, name, 0));
+        const { effect, ...found } = rig.finding({ ...(first as PageDecision), ...effectAt(0) });
+        const atMs = PAGING_START_MS + seconds * 1_000;
+        return rig.outcome({ ...found, effect, kind: "raised", z, firedAtMs: PAGING_START_MS + intervalMs, atMs }).decision.outcome;
+      };
+      expect([grown(8, 20), grown(8.1, 9), grown(8.1, 20)]).toEqual(["suppressed", "suppressed", "paged"]);
+    });
+
+    it("takes two that go on, each twice as far out", () => {
+      const told = (...sizes: readonly number[]) => {
+        const { rig } = rigOf();
+        for (const [i, name] of ["cpu", "connections"].entries()) far(rig, name, 10 * i, { z: sizes[i] as number });
+        return [69.999, 70].map((seconds) => outcomesAfter(rig, seconds));
+      };
+      expect([told(10, 9.9), told(10, -10)]).toEqual([
+        [[], []],
+        [[], ["paged"]],
+      ]);
     });
 
     it("holds two, three quantiles of one, one that has ended, what is not far out, and what began five minutes apart", () => {
