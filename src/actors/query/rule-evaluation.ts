@@ -3,7 +3,9 @@
  *
  * The streams of all rules are selected together, then the rules are evaluated one after the other, each over what those before it have recorded.
  */
+
 import { BoundedMap } from "../../core/collections/bounded-map.ts";
+import { getOrMake } from "../../core/collections/get-or-make.ts";
 import { groupBy } from "../../core/collections/grouping.ts";
 import {
   RULE_ALERTS_MAX,
@@ -45,11 +47,7 @@ export async function evaluatedGroup(context: CallContext, work: EvaluateRules):
 
 /** A group by its document, compiled once. */
 export function compiledGroup(document: string): CompiledGroup {
-  const known = compiledGroups.get(document);
-  if (known !== undefined) return known;
-  const group = compileGroup(groupOfDocument(JSON.parse(document) as RuleGroupDocument));
-  compiledGroups.set(document, group);
-  return group;
+  return getOrMake(compiledGroups, document, () => compileGroup(groupOfDocument(JSON.parse(document) as RuleGroupDocument)));
 }
 
 /** A group with its own limit, and ours. */

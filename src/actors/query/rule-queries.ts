@@ -4,7 +4,9 @@
  * A rule is evaluated by a function that asks for values at once, as templates do: what it asks for and nobody has asked before is evaluated then, and the function is
  * called again. Each text is parsed once, however often it is asked.
  */
+
 import { BoundedMap } from "../../core/collections/bounded-map.ts";
+import { getOrMake } from "../../core/collections/get-or-make.ts";
 import { groupBy } from "../../core/collections/grouping.ts";
 import { RULE_QUERIES_PARSED_MAX, RULE_QUERY_MS_MAX, RULE_TEMPLATE_READS_MAX } from "../../core/config/rule-limits.ts";
 import type { Evaluating } from "../../domain/promql/evaluation/sliced-evaluation.ts";
@@ -40,11 +42,7 @@ export type ValueQuery = (text: string, timeMs: number) => QueryValue;
 
 /** The query of a text. Throws ParseError. */
 export function queryOf(text: string): ParsedQuery {
-  const known = parsedQueries.get(text);
-  if (known !== undefined) return known;
-  const query = parseQuery(text);
-  parsedQueries.set(text, query);
-  return query;
+  return getOrMake(parsedQueries, text, () => parseQuery(text));
 }
 
 /** Values by moment and text, and what queries have failed with. */

@@ -1,6 +1,7 @@
 // History from an OTLP metrics file in JSON, by the decoder of live requests: gauges and sums as they stand, histograms and summaries as the series that
 // they give live, so that what is imported goes on where live data begins.
 
+import { getOrMake } from "../../core/collections/get-or-make.ts";
 import { POINTS_KEPT_MAX } from "../../core/config/limits.ts";
 import { startAfter } from "../distribution/counting-start.ts";
 import { type DerivedConsumer, deriveQuantiles, deriveValues } from "../distribution/derived-values.ts";
@@ -75,11 +76,7 @@ function scopeOf({ scope, metricName }: MetricHead): MetricScope {
 function groupOf(distributions: Map<string, PlacedPoint[]>, point: DistributionPoint, scope: MetricScope): PlacedPoint[] {
   const { serviceId, metricName, kind, temporality, attributes } = point;
   const key = JSON.stringify([serviceId, metricName, kind, temporality, scope.name]) + canonicalAttributes(attributes);
-  const known = distributions.get(key);
-  if (known !== undefined) return known;
-  const made: PlacedPoint[] = [];
-  distributions.set(key, made);
-  return made;
+  return getOrMake(distributions, key, () => []);
 }
 
 /** The points of one series: cumulative ones become what was added from each to the next. One alone, of which nothing follows, is refused. */

@@ -1,5 +1,6 @@
 // History as Prometheus answers `query` and `query_range`: series by their labels, with samples ("values", "value"), native histograms ("histograms",
 // "histogram"), or both.
+import { getOrMake } from "../../core/collections/get-or-make.ts";
 import { isObject, ownMember } from "../../core/collections/own-member.ts";
 import { FLAG_COUNTER } from "../../core/layout/stream-record.ts";
 import type { JsonObject } from "../otlp/json-values.ts";
@@ -70,11 +71,7 @@ function counted({ serviceId, metricName, attributes, serviceLabel }: HistoryNam
 
 function seriesOf(histograms: Map<string, HistogramSeries>, { serviceId, metricName, attributes }: HistoryName): HistogramSeries {
   const key = JSON.stringify([serviceId, metricName]) + canonicalAttributes(attributes);
-  const known = histograms.get(key);
-  if (known !== undefined) return known;
-  const made = { name: { serviceId, metricName, attributes }, placed: [] };
-  histograms.set(key, made);
-  return made;
+  return getOrMake(histograms, key, () => ({ name: { serviceId, metricName, attributes }, placed: [] }));
 }
 
 function placeHistograms(placed: PlacedHistogram[], answered: readonly unknown[], key: string, collector: HistoryCollector): void {

@@ -1,4 +1,5 @@
 // Evidence over several looks at one incident: a ring forgets what was before the onset, so the largest departure that was seen of a series stays.
+import { getOrMake } from "../../core/collections/get-or-make.ts";
 import type { SeriesEvidence } from "./evidence.ts";
 
 /**
@@ -46,9 +47,10 @@ class LargestSeries {
 
   #takeOne(one: SeriesEvidence, { plain, split }: ServiceNumbers): void {
     const isPlain = one.instance === null && one.peer === null;
-    const first = isPlain ? obtained(plain, one.metricName, this.series.length) : obtained(split, splitName(one), this.series.length);
+    const next = () => this.series.length;
+    const first = isPlain ? getOrMake(plain, one.metricName, next) : getOrMake(split, splitName(one), next);
     const serial = this.#looks[first] === this.#takes ? this.#counts[first]! : 0;
-    const number = serial === 0 ? first : obtained(this.#repeats, `${first} ${serial}`, this.series.length);
+    const number = serial === 0 ? first : getOrMake(this.#repeats, `${first} ${serial}`, next);
     const known = this.series[number];
     if (known === undefined || known.departure.novelty < one.departure.novelty) this.series[number] = one;
     this.#looks[number] ??= 0;
@@ -58,20 +60,8 @@ class LargestSeries {
   }
 
   #numbersOf(serviceId: string): ServiceNumbers {
-    const known = this.#services.get(serviceId);
-    if (known !== undefined) return known;
-    const made = { plain: new Map<string, number>(), split: new Map<string, number>() };
-    this.#services.set(serviceId, made);
-    return made;
+    return getOrMake(this.#services, serviceId, () => ({ plain: new Map<string, number>(), split: new Map<string, number>() }));
   }
-}
-
-/** The number of a key, which is `made` from now on where it has none. */
-function obtained(numbers: Map<string, number>, key: string, made: number): number {
-  const known = numbers.get(key);
-  if (known !== undefined) return known;
-  numbers.set(key, made);
-  return made;
 }
 
 /** Lengths first, so that no two names read alike. */

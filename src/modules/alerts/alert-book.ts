@@ -2,6 +2,7 @@
 
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
 import { alertView } from "../../api/alert-view.ts";
+import { getOrMake } from "../../core/collections/get-or-make.ts";
 import { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { type InhibitionRules, NO_INHIBITION_RULES } from "../../domain/alerting/inhibition/inhibition-rule.ts";
 import { type Alert, isFiring } from "../../domain/alerting/paging/alert.ts";
@@ -143,10 +144,6 @@ export class AlertBook {
   }
 
   #indexOf(tenant: string): AlertIndex {
-    const known = this.#tenants.get(tenant);
-    if (known !== undefined) return known;
-    const index = new AlertIndex();
-    this.#tenants.set(tenant, index);
-    return index;
+    return getOrMake(this.#tenants, tenant, () => new AlertIndex());
   }
 }

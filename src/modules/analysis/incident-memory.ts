@@ -2,6 +2,7 @@
 // resolved; of incidents without one the oldest go first where there are too many.
 
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
+import { getOrMake } from "../../core/collections/get-or-make.ts";
 import { SharedTexts } from "../../core/collections/shared-texts.ts";
 import { REMEMBERED_INCIDENTS_PER_TENANT_MAX } from "../../core/config/analysis-limits.ts";
 import { hash128 } from "../../core/hashing/hash128.ts";
@@ -143,11 +144,9 @@ export class IncidentMemory {
   }
 
   #of(tenant: string): TenantMemory {
-    const known = this.#tenants.get(tenant);
-    if (known !== undefined) return known;
-    const memory: TenantMemory = { incidents: [], places: new Map(), names: new SharedTexts(NAMES_MAX), similar: new SimilarIncidents() };
-    this.#tenants.set(tenant, memory);
-    return memory;
+    return getOrMake(this.#tenants, tenant, () => {
+      return { incidents: [], places: new Map(), names: new SharedTexts(NAMES_MAX), similar: new SimilarIncidents() };
+    });
   }
 
   #indexFor(memory: TenantMemory): number {

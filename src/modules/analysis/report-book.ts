@@ -1,6 +1,8 @@
 // The reports of all tenants by place in memory; their contents are read from the store.
 // Anomalies of an incident beyond those that its report names: one row each, so that the report is found by every one of them.
+
 import type { KeyValueStore, StoreOperation } from "../../adapters/storage/key-value-store.ts";
+import { getOrMake } from "../../core/collections/get-or-make.ts";
 import { JOINED_MEMBERS_PER_TENANT_MAX, REPORTS_PER_TENANT_MAX } from "../../core/config/analysis-limits.ts";
 import { scan } from "../state/scan.ts";
 import { StoredForm, text } from "../state/stored-json.ts";
@@ -214,12 +216,7 @@ export class ReportBook {
   }
 
   #of(tenant: string): TenantReports {
-    let reports = this.#tenants.get(tenant);
-    if (reports === undefined) {
-      reports = { entries: [], byId: new Map(), byAnomaly: new Map(), joinedCount: 0 };
-      this.#tenants.set(tenant, reports);
-    }
-    return reports;
+    return getOrMake(this.#tenants, tenant, () => ({ entries: [], byId: new Map(), byAnomaly: new Map(), joinedCount: 0 }));
   }
 
   #matches(entry: ReportEntry, filter: ReportFilter): boolean {

@@ -1,5 +1,7 @@
 // All anomalies as committed: an index per tenant, and which anomaly is open for each pair and direction. Bodies stay in the store.
+
 import type { KeyValueStore } from "../../adapters/storage/key-value-store.ts";
+import { getOrMake } from "../../core/collections/get-or-make.ts";
 import { SharedTexts } from "../../core/collections/shared-texts.ts";
 import { ANOMALY_NAMES_SHARED_MAX } from "../../core/config/interface-limits.ts";
 import { ANOMALIES_RECENT_MAX } from "../../core/config/limits.ts";
@@ -192,11 +194,7 @@ export class AnomalyBook {
   }
 
   #indexOf(tenant: string): AnomalyIndex {
-    const known = this.#tenants.get(tenant);
-    if (known !== undefined) return known;
-    const index = new AnomalyIndex();
-    this.#tenants.set(tenant, index);
-    return index;
+    return getOrMake(this.#tenants, tenant, () => new AnomalyIndex());
   }
 }
 

@@ -4,6 +4,7 @@
  */
 
 import type { StoreOperation } from "../../adapters/storage/key-value-store.ts";
+import { getOrMake } from "../../core/collections/get-or-make.ts";
 import { ownMember } from "../../core/collections/own-member.ts";
 import { PARTITIONS } from "../../core/layout/memory-map.ts";
 import type { CheckpointHeader } from "../../core/protocol/coordinator-frame.ts";
@@ -64,11 +65,8 @@ export class RescuedCheckpoints {
   }
 
   #of(partition: number): Found {
-    const known = this.#found.get(partition);
-    if (known !== undefined) return known;
-    const found: Found = { header: undefined, nextBlock: 0, nextSerial: 0, generation: 0, parts: new Set() };
-    this.#found.set(partition, found);
-    return found;
+    const none = (): Found => ({ header: undefined, nextBlock: 0, nextSerial: 0, generation: 0, parts: new Set() });
+    return getOrMake(this.#found, partition, none);
   }
 }
 

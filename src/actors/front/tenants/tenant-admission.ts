@@ -1,7 +1,9 @@
 // Tenants on the main thread: the numbers that bodies carry, and how many requests each tenant and each API key may still send. Both are asked before a
 // body is collected, so that a request too many costs little and stores nothing.
 // What those are told who are beyond one rate, and how much of it they hear at once.
+
 import { PreparedRefusal } from "../../../api/refusal.ts";
+import { getOrMake } from "../../../core/collections/get-or-make.ts";
 import { KEY_BUCKETS_MAX } from "../../../core/config/limits.ts";
 import type { AccessChange } from "../../../core/protocol/access.ts";
 import { DEFAULT_TENANT } from "../../../domain/access/access-policy.ts";
@@ -104,11 +106,7 @@ export class TenantAdmission {
 
   #refuse(by: Plan | "key", bucket: TokenBucket, nowMs: number, write: () => PreparedRefusal): Excess {
     this.#limited.set(by, (this.#limited.get(by) ?? 0) + 1);
-    const known = this.#excess.get(bucket);
-    if (known !== undefined) return known;
-    const first = new Excess(write(), bucket.rate, nowMs);
-    this.#excess.set(bucket, first);
-    return first;
+    return getOrMake(this.#excess, bucket, () => new Excess(write(), bucket.rate, nowMs));
   }
 
   #bucketOfKey(keyId: string, rate: number, nowMs: number): TokenBucket {

@@ -1,5 +1,7 @@
 // How far out levels and spikes of a pair have to lie, by how often it is looked at, and how many values its short mean is of.
+
 import { BoundedMap } from "../../../core/collections/bounded-map.ts";
+import { getOrMake } from "../../../core/collections/get-or-make.ts";
 import { DAY_MS, HOUR_MS } from "../../../core/time/durations.ts";
 import { RECENT_VALUES } from "../rolling/recent-values.ts";
 import { normalQuantile, studentQuantile } from "../tail-probability.ts";
@@ -32,14 +34,10 @@ const bars = new BoundedMap<number, Bars>(BARS_CACHED_MAX);
 
 /** Bars of a pair with this interval. */
 export function barsOf(intervalMs: number): Bars {
-  const known = bars.get(intervalMs);
-  if (known !== undefined) return known;
-  const made = {
+  return getOrMake(bars, intervalMs, () => ({
     level: normalQuantile(Math.log(LEVELS_A_DAY * Math.min(1, (intervalMs * widthOf(intervalMs)) / DAY_MS))),
     spike: studentQuantile(Math.log(SPIKES_A_DAY * Math.min(1, intervalMs / DAY_MS)), SPIKE_FREEDOM),
-  };
-  bars.set(intervalMs, made);
-  return made;
+  }));
 }
 
 /** Values of the short mean: an hour of them, at most RECENT_VALUES. */
