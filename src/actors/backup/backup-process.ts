@@ -82,7 +82,7 @@ function storeFile(name: string): string {
 }
 
 /** Ends with what is missing, before anything is written. */
-function needRoom(bytes: number, folder: string): void {
+function requireFreeBytes(bytes: number, folder: string): void {
   const free = freeDiskBytes(folder);
   if (free < bytes) throw new Error(`the backup needs up to ${bytes} bytes, and ${folder} has ${free} free`);
 }
@@ -191,7 +191,7 @@ async function makeBackup(): Promise<BackupManifest> {
     const stores = holdStores();
     const { segments, logs } = cutLog(order.dataDir);
     const cutAt = new Date(order.startedAtMs + systemClock.monotonicMs() - beganMs).toISOString();
-    needRoom(bytesOf(stores.values()) + bytesOf(segments), parent);
+    requireFreeBytes(bytesOf(stores.values()) + bytesOf(segments), parent);
     await copyStores(partial, stores);
     const linked = await copyLog(partial, segments, previous);
     copyRetained(partial);

@@ -84,9 +84,9 @@ export class EventStreams {
 
   /** Whether the tenant may have another reader; counts where not. */
   admits(tenant: string): boolean {
-    const hasRoom = this.#shares.room(tenant) >= 1;
-    if (!hasRoom) this.#shares.refuse(tenant);
-    return hasRoom;
+    const hasCapacity = this.#shares.available(tenant) >= 1;
+    if (!hasCapacity) this.#shares.refuse(tenant);
+    return hasCapacity;
   }
 
   add(tenant: string, stream: HttpStream, credential: StreamCredential, { names, lastEventId }: StreamWish = {}): void {

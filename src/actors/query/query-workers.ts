@@ -116,7 +116,7 @@ export class QueryWorkers {
   /** The oldest call of the tenant that has had least time, of those whose calls may run now. */
   #next(): Waiting | undefined {
     const had = ({ call }: Waiting) => this.#had.of(call.tenant);
-    const ready = this.#queue.filter(({ call }) => this.#running.room(call.tenant) > 0);
+    const ready = this.#queue.filter(({ call }) => this.#running.available(call.tenant) > 0);
     return ready.length === 0 ? undefined : ready.reduce((least, waiting) => (had(waiting) < had(least) ? waiting : least));
   }
 

@@ -37,7 +37,7 @@ export class BodyCollector {
   #last: Buffer | undefined;
   #length = 0;
   /** Bytes that the last piece has room for. */
-  #room = 0;
+  #freeBytes = 0;
 
   constructor(
     { maxBytes, onBody, countsFirst = false }: BodyCollectorOptions,
@@ -59,8 +59,8 @@ export class BodyCollector {
   append(chunk: Uint8Array, isLast: boolean): AppendOutcome {
     if (this.#length + chunk.length > this.maxBytes) return "too-long";
     for (let at = 0; at < chunk.length; ) {
-      if (this.#room === 0 && !this.#grow(chunk.length - at, isLast)) return "no-memory";
-      at += this.#fill(at === 0 && chunk.length <= this.#room ? chunk : chunk.subarray(at, at + this.#room));
+      if (this.#freeBytes === 0 && !this.#grow(chunk.length - at, isLast)) return "no-memory";
+      at += this.#fill(at === 0 && chunk.length <= this.#freeBytes ? chunk : chunk.subarray(at, at + this.#freeBytes));
     }
     return "taken";
   }
@@ -81,13 +81,13 @@ export class BodyCollector {
   discard(): void {
     this.#release();
     this.#length = 0;
-    this.#room = 0;
+    this.#freeBytes = 0;
   }
 
   #fill(bytes: Uint8Array): number {
     const piece = this.#last as Buffer;
-    piece.set(bytes, piece.length - this.#room);
-    this.#room -= bytes.length;
+    piece.set(bytes, piece.length - this.#freeBytes);
+    this.#freeBytes -= bytes.length;
     this.#length += bytes.length;
     return bytes.length;
   }
@@ -102,7 +102,7 @@ export class BodyCollector {
       this.#full.push(this.#last);
     }
     this.#last = this.#pool.acquire(bytes);
-    this.#room = this.#last.length;
+    this.#freeBytes = this.#last.length;
     return true;
   }
 

@@ -73,7 +73,7 @@ export class BodyShares {
   take({ tenant, address, bodyBytes }: { tenant: string; address: string; bodyBytes: number }, bytes: number): boolean {
     const used = this.#addresses.get(address) ?? 0;
     // What the address may take leaves as much again as it then holds, so each byte costs two of this.
-    const open = this.#ledger.room(tenant) - used;
+    const open = this.#ledger.available(tenant) - used;
     if (2 * bytes > open || bodyBytes + bytes > open) {
       this.#ledger.refuse(tenant, bytes);
       return false;

@@ -35,10 +35,10 @@ function keepBytes({ path, offset, bytes }: LogFlaw, directory: string, by: numb
     const names = readdirSync(directory);
     if (names.includes(name)) return;
     const retained = names.reduce((sum, each) => sum + statSync(join(directory, each)).size, 0);
-    const room = Math.min(bytes, DAMAGED_BYTES_KEPT_MAX - retained);
-    if (room <= 0) return;
+    const remainingBytes = Math.min(bytes, DAMAGED_BYTES_KEPT_MAX - retained);
+    if (remainingBytes <= 0) return;
     const beside = join(directory, `${name}.${by}`);
-    copyBytes(path, offset, room, beside);
+    copyBytes(path, offset, remainingBytes, beside);
     renameSync(beside, join(directory, name));
   } catch (error) {
     if (errorCode(error) === "EUNKNOWN") throw error;

@@ -22,7 +22,7 @@ const QUIET_CHECKS = 2;
 const GROWN_BYTES = 8 * MIB;
 const APART_MS = 600_000;
 /** That a heap may keep, and how often it is collected in a row until it has no more. */
-const ROOM_BYTES = 4 * MIB;
+const SPARE_BYTES = 4 * MIB;
 const IN_A_ROW_MAX = 5;
 
 export interface IdleCollectionOptions {
@@ -66,8 +66,8 @@ export class IdleCollection {
     if (isBegun ? this.#quietChecks === 0 : this.#quietChecks < QUIET_CHECKS || nowMs < this.#notBeforeMs) return;
     if (!isBegun && heapBytes() < this.#collectedBytes + GROWN_BYTES) return;
     collect();
-    const keepsRoom = heapBytes() - usedBytes() > ROOM_BYTES;
-    this.#inARow = keepsRoom && this.#inARow + 1 < IN_A_ROW_MAX ? this.#inARow + 1 : 0;
+    const hasSpare = heapBytes() - usedBytes() > SPARE_BYTES;
+    this.#inARow = hasSpare && this.#inARow + 1 < IN_A_ROW_MAX ? this.#inARow + 1 : 0;
     this.#notBeforeMs = nowMs + APART_MS;
     this.#collectedBytes = heapBytes();
   }

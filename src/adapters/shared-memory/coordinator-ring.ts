@@ -5,7 +5,7 @@ import {
   CONTROL_COORDINATOR_FRAMES_AWAITED,
   CONTROL_COORDINATOR_PROMPT_WRITTEN,
   CONTROL_COORDINATOR_READ,
-  CONTROL_COORDINATOR_ROOM_AWAITED,
+  CONTROL_COORDINATOR_SPACE_AWAITED,
   CONTROL_COORDINATOR_WRITTEN,
   COORDINATOR_RING,
 } from "../../core/layout/memory-map.ts";
@@ -68,8 +68,8 @@ export class CoordinatorRingWriter {
   }
 
   /** Has the reader ring the engine's bell when it next takes something: ask before looking at the room. */
-  awaitRoom(): void {
-    this.#memory.store(CONTROL_COORDINATOR_ROOM_AWAITED, 1);
+  awaitSpace(): void {
+    this.#memory.store(CONTROL_COORDINATOR_SPACE_AWAITED, 1);
   }
 
   #used(): number {
@@ -149,8 +149,8 @@ export class CoordinatorRingReader {
   }
 
   /** True once after the engine has asked for word of room: ask behind what was taken. */
-  isRoomAwaited(): boolean {
-    return this.#memory.take(CONTROL_COORDINATOR_ROOM_AWAITED);
+  isSpaceAwaited(): boolean {
+    return this.#memory.take(CONTROL_COORDINATOR_SPACE_AWAITED);
   }
 
   /** Takes the payload of a frame back: nothing reads it any more. Frames of 64 KiB come at 40 MB/s, each an array outside V8's heap otherwise. */

@@ -5,7 +5,7 @@
  *  - with event-turn batching on, a failed commit raises an unhandled rejection, which ends the process: it is off, and commits that wait
  *    for one another are still grouped by the library;
  *  - a commit that fails leaves a flush promise that never settles, so that `close()` hangs: an empty commit before closing renews it;
- *  - a write that finds the disk full damages the heap: room is taken before (file-room.ts), while no commit is under way;
+ *  - a write that finds the disk full damages the heap: room is taken before (file-reservation.ts), while no commit is under way;
  *  - a full disk is reported as EIO where some bytes of a write had room: the free space distinguishes them. lmdb-js also prints such errors to stderr;
  *  - `getBinaryFast` returns a buffer that is reused: only `getBinary` is used.
  *  - the promise of a commit resolves after its fdatasync, 0.7 ms for 100 KB on an idle disk and 3 to 50 ms on a busy one; that readers see it 0.3 ms
@@ -20,7 +20,7 @@ import { open } from "lmdb";
 import { KEY_BYTES_MAX } from "../../core/config/key-limits.ts";
 import { FULL_DISK_ROWS_PER_STEP } from "../../core/config/limits.ts";
 import { freeDiskBytes } from "../platform/disk-space.ts";
-import { type FilePages, FileRoom } from "./file-room.ts";
+import { type FilePages, FileReservation } from "./file-reservation.ts";
 import type { CommitOptions, KeyValueStore, StoreEntry, StoreOperation, StoreRange, StoreStats } from "./key-value-store.ts";
 import { StoreError } from "./key-value-store.ts";
 import { DATA_FILE, META_PAGES } from "./lmdb-file.ts";
@@ -85,11 +85,11 @@ export function openLmdbStore(options: LmdbStoreOptions): SealedStore {
       mapSize: options.mapSizeBytes ?? MAP_BYTES,
       eventTurnBatching: false,
     });
-    const room = new FileRoom(join(options.path, DATA_FILE));
+    const reservation = new FileReservation(join(options.path, DATA_FILE));
     const openTable = (name: string) => root.openDB({ ...BINARY, name });
     const names = [SEALED_TABLE, ...options.tables];
     const tables = new Map(names.map((name) => [name, { name, rows: openTable(name), seal: new TableSeal(name) }]));
-    return new LmdbStore(options.path, { root, room }, tables);
+    return new LmdbStore(options.path, { root, reservation }, tables);
   } catch (error) {
     throw new StoreError("open the store", codeOf(error), error);
   }
@@ -100,7 +100,7 @@ class LmdbStore implements SealedStore {
   readonly #root: RootDatabase<Uint8Array, Uint8Array>;
   readonly #environment: Environment;
   readonly #tables: ReadonlyMap<string, Table>;
-  readonly #room: FileRoom;
+  readonly #reservation: FileReservation;
   readonly #pageBytes: number;
   #closed: Promise<void> | undefined;
   readonly #visible: VisibleCommits;
@@ -121,12 +121,12 @@ class LmdbStore implements SealedStore {
 
   constructor(
     path: string,
-    { root, room }: { root: RootDatabase<Uint8Array, Uint8Array>; room: FileRoom },
+    { root, reservation }: { root: RootDatabase<Uint8Array, Uint8Array>; reservation: FileReservation },
     tables: ReadonlyMap<string, Table>,
   ) {
     this.#path = path;
     this.#root = root;
-    this.#room = room;
+    this.#reservation = reservation;
     this.#pageBytes = (root.getStats() as TableStats).pageSize;
     this.#environment = (root as unknown as { env: Environment }).env;
     this.#visible = new VisibleCommits(this.#environment);
@@ -160,7 +160,7 @@ class LmdbStore implements SealedStore {
       if (writes.length > 0) {
         if (!this.#saysSealed) writes.unshift(this.#write({ table: SEALED_TABLE, key: SEALED_KEY, value: SEALED_VALUE }));
         const pages = this.#pages();
-        if (!this.#room.has(writes, pages)) await this.#room.take(writes, pages);
+        if (!this.#reservation.has(writes, pages)) await this.#reservation.take(writes, pages);
         await (options.flushLater === true ? this.#showBatch(writes) : this.#batch(writes));
         this.#saysSealed = true;
       }
@@ -194,7 +194,7 @@ class LmdbStore implements SealedStore {
     this.#commitsSeen = this.#commits;
     if (!isIdle) return false;
     const syncs = this.#syncs; // those that come later wait for this
-    const own = this.#last.then(() => syncs).then(() => this.#giveBackRoom());
+    const own = this.#last.then(() => syncs).then(() => this.#trimFile());
     this.#last = own.catch(() => undefined);
     await own;
     return false;
@@ -232,11 +232,11 @@ class LmdbStore implements SealedStore {
   }
 
   /** Once nothing writes to the file. */
-  async #giveBackRoom(): Promise<void> {
+  async #trimFile(): Promise<void> {
     await this.#flushBefore;
     await this.#flush;
     try {
-      this.#room.trim(this.#pages());
+      this.#reservation.trim(this.#pages());
     } catch (error) {
       throw new StoreError("give room back", codeOf(error), error);
     }
@@ -298,7 +298,7 @@ class LmdbStore implements SealedStore {
     await this.#flush;
     await this.#syncs;
     await this.#root.batch(() => this.#root.remove(FIRST_KEY)).catch(commitError);
-    this.#room.close(this.#pages());
+    this.#reservation.close(this.#pages());
     await this.#root.close();
   }
 

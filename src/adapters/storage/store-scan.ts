@@ -299,18 +299,18 @@ const NAMES = { branchPages: "branch pages", leafPages: "leaf pages", overflowPa
 
 /** The nodes of a page, views of it. Throws FileDamage. */
 function readNodes(page: Buffer, number: number, isLeaf: boolean): Node[] {
-  const [lower, upper, room] = [page.readUInt16LE(20), page.readUInt16LE(22), page.length - PAGE_HEADER_BYTES];
-  if (lower % 2 !== 0 || lower > upper || upper > room) throw new FileDamage(`page ${number} is filled as no page can be`);
+  const [lower, upper, bodyBytes] = [page.readUInt16LE(20), page.readUInt16LE(22), page.length - PAGE_HEADER_BYTES];
+  if (lower % 2 !== 0 || lower > upper || upper > bodyBytes) throw new FileDamage(`page ${number} is filled as no page can be`);
   const nodes: Node[] = [];
   let nodeBytes = 0;
   for (let i = 0; i < lower / 2; i++) {
     const at = page.readUInt16LE(PAGE_HEADER_BYTES + 2 * i);
-    const node = at < upper || at + NODE_HEADER_BYTES > room ? undefined : readNode(page, PAGE_HEADER_BYTES + at, isLeaf);
+    const node = at < upper || at + NODE_HEADER_BYTES > bodyBytes ? undefined : readNode(page, PAGE_HEADER_BYTES + at, isLeaf);
     if (node === undefined) throw new FileDamage(`page ${number} has a row that lies outside of it`);
     nodeBytes += NODE_HEADER_BYTES + node.key.length + node.body.length + ((node.key.length + node.body.length) & 1);
     nodes.push(node);
   }
-  if (nodeBytes !== room - upper) throw new FileDamage(`page ${number} has rows of ${nodeBytes} bytes in ${room - upper}`);
+  if (nodeBytes !== bodyBytes - upper) throw new FileDamage(`page ${number} has rows of ${nodeBytes} bytes in ${bodyBytes - upper}`);
   return nodes;
 }
 

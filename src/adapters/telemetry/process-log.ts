@@ -104,7 +104,7 @@ export class ProcessLog {
   /** Writes a line, unless its level is too low or there were too many in this second; a fatal line is always written. */
   take(event: LogEvent): void {
     if (!this.#pino.isLevelEnabled(event.level)) return;
-    if (event.level !== "fatal" && !this.#hasRoom()) return;
+    if (event.level !== "fatal" && !this.#hasCapacity()) return;
     this.#write(event);
   }
 
@@ -113,7 +113,7 @@ export class ProcessLog {
     this.#pino[level]({ component, ...maskedFields(fields) }, maskSecrets(msg));
   }
 
-  #hasRoom(): boolean {
+  #hasCapacity(): boolean {
     const nowMs = this.#monotonicMs();
     if (nowMs - this.#secondMs >= SECOND_MS) {
       const lines = this.#droppedOfSecond;

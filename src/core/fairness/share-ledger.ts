@@ -106,22 +106,22 @@ export class ShareLedger {
   }
 
   /** Places that the tenant may take now. */
-  room(tenant: string): number {
+  available(tenant: string): number {
     return placesFor(this.held(tenant), this.places);
   }
 
   /** Returns whether there is room for so many places; counts a refusal where there is none. */
   admits(tenant: string, count = 1): boolean {
-    const hasRoom = this.room(tenant) >= count;
-    if (!hasRoom) this.refuse(tenant, count);
-    return hasRoom;
+    const hasCapacity = this.available(tenant) >= count;
+    if (!hasCapacity) this.refuse(tenant, count);
+    return hasCapacity;
   }
 
   /** Takes places where there is room for all of them, else counts a refusal. */
   take(tenant: string, count = 1): boolean {
-    const hasRoom = this.admits(tenant, count);
-    if (hasRoom) this.add(tenant, count);
-    return hasRoom;
+    const hasCapacity = this.admits(tenant, count);
+    if (hasCapacity) this.add(tenant, count);
+    return hasCapacity;
   }
 
   /** Counts what was refused. */
@@ -174,14 +174,14 @@ export class ShareDraft {
   }
 
   /** Places that the tenant may take now. */
-  room(tenant: string): number {
+  available(tenant: string): number {
     const { places } = this.#ledger;
     return placesFor(this.#held(tenant), { ...places, taken: places.taken + this.#taken, within: places.within + this.#within });
   }
 
   /** Takes places where there is room for all of them, else counts a refusal in the ledger. */
   take(tenant: string, count = 1): boolean {
-    if (this.room(tenant) >= count) {
+    if (this.available(tenant) >= count) {
       this.add(tenant, count);
       return true;
     }

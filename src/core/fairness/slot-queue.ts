@@ -19,7 +19,7 @@ export class SlotQueue {
 
   /** Takes a place if the tenant may have one now. */
   take(tenant: string): boolean {
-    if (this.#shares.room(tenant) < 1) return false;
+    if (this.#shares.available(tenant) < 1) return false;
     this.#shares.add(tenant);
     return true;
   }
@@ -43,7 +43,7 @@ export class SlotQueue {
   give(tenant: string): void {
     this.#shares.give(tenant);
     for (;;) {
-      const next = this.#waiting.take((waiting) => this.#shares.room(waiting) >= 1);
+      const next = this.#waiting.take((waiting) => this.#shares.available(waiting) >= 1);
       if (next === undefined) return;
       this.#shares.add(next.tenant);
       next.item();

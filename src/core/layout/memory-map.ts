@@ -174,7 +174,7 @@ export const CONTROL_COORDINATOR_READ = 192;
  * is room, or nothing left, in the ring.
  */
 export const CONTROL_COORDINATOR_FRAMES_AWAITED = 256;
-export const CONTROL_COORDINATOR_ROOM_AWAITED = 512;
+export const CONTROL_COORDINATOR_SPACE_AWAITED = 512;
 /** Where the last prompt frame ended in the ring, as CONTROL_COORDINATOR_WRITTEN was then. */
 export const CONTROL_COORDINATOR_PROMPT_WRITTEN = 576;
 /** Position words of the ring from ingest i into this engine: base + i * stride, then the read word one line further. */

@@ -2,7 +2,7 @@
 // Read by both compilers: integer constants only.
 
 export const WC_END = 0; // bytes of the records
-export const WC_ROOM = 4; // bytes that the kernel may fill with records; 0 while they stand elsewhere
+export const WC_CAPACITY = 4; // bytes that the kernel may fill with records; 0 while they stand elsewhere
 export const WC_COUNT = 8;
 export const WC_CHUNK_BYTES = 12;
 export const WC_STREAMS = 16;

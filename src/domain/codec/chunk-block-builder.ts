@@ -9,7 +9,7 @@
  */
 
 import { CR_CHUNK, CR_CHUNK_BYTES, CR_FIRST_TIME, CR_LAST_TIME, CR_STREAM } from "../../core/layout/chunk-record.ts";
-import { WC_BLOCK, WC_CHUNK_BYTES, WC_COUNT, WC_END, WC_ROOM, WC_STATE_BYTES, WC_STREAMS } from "../../core/layout/waiting-chunks.ts";
+import { WC_BLOCK, WC_CAPACITY, WC_CHUNK_BYTES, WC_COUNT, WC_END, WC_STATE_BYTES, WC_STREAMS } from "../../core/layout/waiting-chunks.ts";
 import type { BlockChunk, BlockEncoder } from "./chunk-block.ts";
 import {
   CHUNK_OVERHEAD_BYTES,
@@ -42,37 +42,40 @@ export interface PendingChunk extends BlockChunk {
 /** Where the kernel packs the chunks of a partition: words of the engine's memory. */
 export interface WaitingPosition {
   /** For the records. */
-  readonly room: Uint32Array;
+  readonly buffer: Uint32Array;
   /** State that both sides keep of them (core/layout/waiting-chunks.ts). */
   readonly state: Uint32Array;
 }
 
-const ownPosition = (): WaitingPosition => ({ room: new Uint32Array(FIRST_BUFFER_BYTES / 4), state: new Uint32Array(WC_STATE_BYTES / 4) });
+const ownPosition = (): WaitingPosition => ({
+  buffer: new Uint32Array(FIRST_BUFFER_BYTES / 4),
+  state: new Uint32Array(WC_STATE_BYTES / 4),
+});
 
 /** The chunks of one partition that are not yet in a stored block. */
 export class ChunkBlockBuilder {
-  readonly #room: Uint32Array;
+  readonly #buffer: Uint32Array;
   readonly #state: Uint32Array;
   #slots: Uint32Array;
   #view: DataView;
 
   /** Records stand in the place for as long as they fit there; what it held is forgotten. */
-  constructor({ room, state }: WaitingPosition = ownPosition()) {
-    this.#room = room;
+  constructor({ buffer, state }: WaitingPosition = ownPosition()) {
+    this.#buffer = buffer;
     this.#state = state;
-    this.#slots = room;
-    this.#view = viewOf(room);
+    this.#slots = buffer;
+    this.#view = viewOf(buffer);
     this.#startAnew();
   }
 
   #startAnew(): void {
-    if (this.#slots !== this.#room) {
-      this.#slots = this.#room;
-      this.#view = viewOf(this.#room);
+    if (this.#slots !== this.#buffer) {
+      this.#slots = this.#buffer;
+      this.#view = viewOf(this.#buffer);
     }
     const state = this.#state;
     state[WC_END / 4] = 0;
-    state[WC_ROOM / 4] = this.#room.byteLength;
+    state[WC_CAPACITY / 4] = this.#buffer.byteLength;
     state[WC_COUNT / 4] = 0;
     state[WC_CHUNK_BYTES / 4] = 0;
     state[WC_STREAMS / 4] = 0;
@@ -100,7 +103,7 @@ export class ChunkBlockBuilder {
   }
 
   /** Whether another chunk of so many bytes leaves the block within `blockBytes`, also when it is the first of its stream. */
-  hasRoom(chunkBytes: number, blockBytes: number): boolean {
+  hasCapacity(chunkBytes: number, blockBytes: number): boolean {
     return this.byteLength + CHUNK_OVERHEAD_BYTES + chunkBytes <= blockBytes;
   }
 
@@ -133,13 +136,13 @@ export class ChunkBlockBuilder {
   }
 
   /**
-   * Returns the block of all waiting chunks (at least one), behind `headRoom` (a multiple of four) bytes for the caller, as `encode` gives it, and starts
+   * Returns the block of all waiting chunks (at least one), behind `headBytes` (a multiple of four) bytes for the caller, as `encode` gives it, and starts
    * anew. Of one stream's chunks with equal first times the later keeps its place.
    */
-  finish(headRoom = 0, encode: BlockEncoder = encodeChunkBlock): Uint8Array {
+  finish(headBytes = 0, encode: BlockEncoder = encodeChunkBlock): Uint8Array {
     if (this.count === 0) throw new RangeError("a block holds at least one chunk");
     const chunkBytes = this.#state[WC_CHUNK_BYTES / 4]!;
-    const block = encode({ uint32s: this.#slots, places: this.#orderedPlaces(), chunkBytes }, headRoom);
+    const block = encode({ uint32s: this.#slots, places: this.#orderedPlaces(), chunkBytes }, headBytes);
     this.#startAnew();
     return block;
   }
@@ -260,7 +263,7 @@ export class ChunkBlockBuilder {
       larger.set(this.#slots.subarray(0, at));
       this.#slots = larger;
       this.#view = viewOf(larger);
-      this.#state[WC_ROOM / 4] = 0;
+      this.#state[WC_CAPACITY / 4] = 0;
     }
     this.#state[WC_END / 4] = 4 * (at + by);
     return at;

@@ -62,8 +62,8 @@ export interface ChunkRecords {
   readonly chunkBytes: number;
 }
 
-/** Encodes at least one record as a block, behind `headRoom` (a multiple of four) bytes that are left to the caller. */
-export type BlockEncoder = (records: ChunkRecords, headRoom: number) => Uint8Array;
+/** Encodes at least one record as a block, behind `headBytes` (a multiple of four) bytes that are left to the caller. */
+export type BlockEncoder = (records: ChunkRecords, headBytes: number) => Uint8Array;
 
 /** Returns how many bytes a block of `count` chunks of so many streams with `chunkBytes` in all takes. */
 export function chunkBlockBytes(count: number, streams: number, chunkBytes: number): number {
@@ -71,7 +71,7 @@ export function chunkBlockBytes(count: number, streams: number, chunkBytes: numb
 }
 
 /** A BlockEncoder that makes an array for the block. Those that lie where the kernel packs them are encoded by it (domain/kernel/chunk-block-kernel.ts), byte for byte the same. */
-export function encodeChunkBlock(records: ChunkRecords, headRoom: number): Uint8Array {
+export function encodeChunkBlock(records: ChunkRecords, headBytes: number): Uint8Array {
   const { uint32s: slots, places, chunkBytes } = records;
   const times = new DataView(slots.buffer, slots.byteOffset, slots.byteLength);
   let streams = 1;
@@ -83,9 +83,9 @@ export function encodeChunkBlock(records: ChunkRecords, headRoom: number): Uint8
     minMs = Math.min(minMs, times.getFloat64(4 * position + CR_FIRST_TIME, true));
     maxMs = Math.max(maxMs, times.getFloat64(4 * position + CR_LAST_TIME, true));
   }
-  const bytes = new Uint8Array(headRoom + chunkBlockBytes(places.length, streams, chunkBytes));
-  const block = bytes.subarray(headRoom);
-  const view = new DataView(bytes.buffer, headRoom);
+  const bytes = new Uint8Array(headBytes + chunkBlockBytes(places.length, streams, chunkBytes));
+  const block = bytes.subarray(headBytes);
+  const view = new DataView(bytes.buffer, headBytes);
   view.setUint32(CB_VERSION, VERSION, true);
   view.setUint32(CB_CHUNKS, places.length, true);
   view.setUint32(CB_STREAMS, streams, true);

@@ -47,7 +47,7 @@ const CYCLES = 4;
 /** The slope may be so many times what was seen. */
 const SLOPE_FACTOR = 1.5;
 /** Room beyond the extremes, as a share of their distance. */
-const ROOM = 0.1;
+const MARGIN = 0.1;
 /** Fewest values that a slope is read from. */
 const VALUES_MIN = 16;
 /** The slope is the steepest of the whole history and of its last half and quarter. */
@@ -176,14 +176,14 @@ function rangeWidths(values: Float64Array, horizon: number): Float64Array {
 function withinReach(forecast: Float64Array, values: Float64Array, periods: readonly number[]): Float64Array {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
-  const room = ROOM * (high - low);
+  const margin = MARGIN * (high - low);
   const slopes = PARTS.map((part) => slopeOf(values.subarray(values.length - Math.floor(values.length / part)), periods));
   const up = SLOPE_FACTOR * Math.max(0, ...slopes);
   const down = SLOPE_FACTOR * Math.min(0, ...slopes);
   // The last peak of a season may lie a season back.
   const back = Math.max(0, ...periods);
   return forecast.map((value, step) =>
-    Math.min(high + room + up * (step + 1 + back), Math.max(low - room + down * (step + 1 + back), value)),
+    Math.min(high + margin + up * (step + 1 + back), Math.max(low - margin + down * (step + 1 + back), value)),
   );
 }
 

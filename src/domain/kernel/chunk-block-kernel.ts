@@ -28,14 +28,14 @@ export class ChunkBlockKernel {
   }
 
   /** A BlockEncoder (domain/codec/chunk-block.ts). Its block is valid until the next call where the records lie in the engine's memory and the block fits there. */
-  encode(records: ChunkRecords, headRoom: number): Uint8Array {
+  encode(records: ChunkRecords, headBytes: number): Uint8Array {
     const { uint32s: slots, places, chunkBytes } = records;
-    const most = headRoom + chunkBlockBytes(places.length, places.length, chunkBytes) + SLACK_BYTES;
+    const most = headBytes + chunkBlockBytes(places.length, places.length, chunkBytes) + SLACK_BYTES;
     if (slots.buffer !== this.#bytes.buffer || most > CHUNK_BLOCK_BYTES || places.length > CHUNK_PLACES_MAX)
-      return encodeChunkBlock(records, headRoom);
+      return encodeChunkBlock(records, headBytes);
     this.#places.set(places);
-    const end = headRoom + this.#kernel.encodeChunkBlock(slots.byteOffset, CHUNK_PLACES, places.length, CHUNK_BLOCK + headRoom);
-    this.#view.setUint32(end, crc32(this.#bytes.subarray(headRoom, end)), true);
+    const end = headBytes + this.#kernel.encodeChunkBlock(slots.byteOffset, CHUNK_PLACES, places.length, CHUNK_BLOCK + headBytes);
+    this.#view.setUint32(end, crc32(this.#bytes.subarray(headBytes, end)), true);
     return this.#bytes.subarray(0, end + CB_CHECKSUM_BYTES);
   }
 }

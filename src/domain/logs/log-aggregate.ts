@@ -56,10 +56,18 @@ export class LogAggregate<S> {
   }
 
   /** Takes a log for a closing; `room` is how many more cells there may be, in all services. `template` is undefined where there are too many. */
-  take(severity: number, template: LogSeries<S> | undefined, window: number, closing: number, high: number, low: number, room: number) {
+  take(
+    severity: number,
+    template: LogSeries<S> | undefined,
+    window: number,
+    closing: number,
+    high: number,
+    low: number,
+    remaining: number,
+  ) {
     const open = this.windows.take(window, closing);
     if (open === undefined) return "late";
-    if (room <= 0) return "full";
+    if (remaining <= 0) return "full";
     if (!open.ids.add(high, low)) return "repeated";
     this.cell(open, this.severities[severity] as LogSeries<S>).count++;
     if (template !== undefined) {

@@ -180,7 +180,7 @@ export class PillarSpace implements MemberSource {
   #valueFor(tenant: string, pillar: string, value: string): PillarValue | undefined {
     const known = this.#values.get(tenant)?.get(valueKey(pillar, value));
     if (known !== undefined) return known;
-    if (this.#shares.room(tenant) < 1) {
+    if (this.#shares.available(tenant) < 1) {
       this.#shares.refuse(tenant);
       this.#refused++;
       return undefined;

@@ -8,7 +8,7 @@ const NUMBERS = 11;
 /** Where among them the number of windows stands. */
 const PAST_LENGTH = 9;
 /** Numbers that there is room for at first: 200 series. It doubles. */
-const ROOM_MIN = 8_192;
+const CAPACITY_MIN = 8_192;
 
 /** Parts of a series that are packed. */
 export interface SeriesToPack extends Pick<SeriesEvidence, "departure" | "onsetMs" | "intervalMs"> {
@@ -18,7 +18,7 @@ export interface SeriesToPack extends Pick<SeriesEvidence, "departure" | "onsetM
 
 /** Series that are being packed, in memory that is used again. */
 export class SeriesPacker {
-  #numbers = new Float64Array(ROOM_MIN);
+  #numbers = new Float64Array(CAPACITY_MIN);
   #used = 0;
 
   add({ name, departure, onsetMs, intervalMs }: SeriesToPack): void {

@@ -131,8 +131,8 @@ export class RunningIncidents {
       this.#join(known, anomaly, nowMs);
       return { incident: known, isNew: false };
     }
-    const hasRoom = this.#pendingCount(tenant) < this.#limits.pendingMax && this.#limits.shares.take(tenant);
-    return hasRoom ? { incident: this.#add(begun(anomaly, nowMs)), isNew: true } : undefined;
+    const hasCapacity = this.#pendingCount(tenant) < this.#limits.pendingMax && this.#limits.shares.take(tenant);
+    return hasCapacity ? { incident: this.#add(begun(anomaly, nowMs)), isNew: true } : undefined;
   }
 
   /** Goes on with an incident after a restart; not where there is no room. */

@@ -45,8 +45,8 @@ function headroomBreach({ level, baseline, corroborated, held }: LevelInput): Le
 
 /** Never without corroboration, so what fires has been raised already. */
 function residentHigh({ level, baseline, corroborated }: LevelInput): LevelFinding {
-  const room = 1 - baseline;
-  const consumed = room > 0 ? (level - baseline) / room : level > baseline ? 1 : 0;
+  const headroom = 1 - baseline;
+  const consumed = headroom > 0 ? (level - baseline) / headroom : level > baseline ? 1 : 0;
   const gates = [
     above("resident_baseline", baseline, RESIDENT_BASELINE),
     atLeast("headroom_consumed", consumed, RESIDENT_CONSUMED_MIN),

@@ -89,13 +89,13 @@ function cutValue(value: AttributeValue): AttributeValue {
 const jsonBytes = (value: AttributeValue): number => utf8Bytes(JSON.stringify(value));
 
 /** A value of more than `room` bytes as JSON, cut so that it has no more: a text at a character, a list or a map behind what finds room. */
-function cutWithin(value: AttributeValue, room: number): AttributeValue {
-  if (typeof value === "string") return cutText(value, Math.max(MARK_BYTES_MAX, Math.floor((room - 2) / escapeRatio(value))));
+function cutWithin(value: AttributeValue, bytesMax: number): AttributeValue {
+  if (typeof value === "string") return cutText(value, Math.max(MARK_BYTES_MAX, Math.floor((bytesMax - 2) / escapeRatio(value))));
   if (Array.isArray(value)) {
     const list: AttributeValue[] = [];
     fill(
       value.entries(),
-      room,
+      bytesMax,
       () => 1,
       (_, each) => list.push(each),
     );
@@ -104,7 +104,7 @@ function cutWithin(value: AttributeValue, room: number): AttributeValue {
   const map: Mutable = {};
   fill(
     Object.entries(value as Attributes),
-    room,
+    bytesMax,
     (name) => jsonBytes(name) + 2,
     (name, each) => setMember(map, name, each),
   );
@@ -120,11 +120,11 @@ function escapeRatio(text: string): number {
 /** Takes the members that find room, and of the first that does not what does. */
 function fill<Name>(
   members: Iterable<readonly [Name, AttributeValue]>,
-  room: number,
+  bytesMax: number,
   nameBytes: (name: Name) => number,
   take: (name: Name, value: AttributeValue) => void,
 ): void {
-  let left = room - 2 * MARK_BYTES_MAX;
+  let left = bytesMax - 2 * MARK_BYTES_MAX;
   for (const [name, value] of members) {
     const beside = nameBytes(name);
     const size = beside + jsonBytes(value);

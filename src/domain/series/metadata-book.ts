@@ -131,7 +131,7 @@ export class MetadataBook {
     if (this.#senders.find(tenant, metricName, sender) !== undefined) {
       if (this.#senders.observe(reported, nowMs) === "known") return "known";
     } else {
-      if (this.#shares.room(tenant) < 1 || !this.#senders.hasRoom(tenant, metricName)) {
+      if (this.#shares.available(tenant) < 1 || !this.#senders.hasCapacity(tenant, metricName)) {
         this.#shares.refuse(tenant);
         return "no-room";
       }
@@ -144,7 +144,7 @@ export class MetadataBook {
   }
 
   #learnOfAll(reported: MetricMetadata, sender: number, known: Known | undefined, nowMs: number): Learned {
-    if (known === undefined && this.#shares.room(reported.tenant) < 1) {
+    if (known === undefined && this.#shares.available(reported.tenant) < 1) {
       this.#shares.refuse(reported.tenant);
       return "no-room";
     }

@@ -28,7 +28,7 @@ export class SenderTypes {
     return this.#metrics.get(metricKey(tenant, metricName))?.get(sender)?.metadata;
   }
 
-  hasRoom(tenant: string, metricName: string): boolean {
+  hasCapacity(tenant: string, metricName: string): boolean {
     return (this.#metrics.get(metricKey(tenant, metricName))?.size ?? 0) < METADATA_SENDERS_MAX;
   }
 

@@ -92,11 +92,11 @@ export class ServiceAggregate<S> {
     bucket: number,
     high: number,
     low: number,
-    room: number,
+    remaining: number,
   ): AggregateOutcome {
     const open = this.windows.take(window, closing);
     if (open === undefined) return "late";
-    if (room <= 0 && operation.cellWindow !== open) return "full";
+    if (remaining <= 0 && operation.cellWindow !== open) return "full";
     if (!open.ids.add(high, low)) return "repeated";
     const isError = (flags & SPAN_ERROR) !== 0;
     count(this.cell(open, operation), bucket, isError);

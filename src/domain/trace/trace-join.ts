@@ -231,7 +231,7 @@ export class TraceJoin {
   }
 
   #put(from: Int32Array, fromAt: number, arrivalSeconds: number): number {
-    if (this.size === this.#places) this.#makeRoom();
+    if (this.size === this.#places) this.#evict();
     const slots = this.#slots;
     const at = this.#at(this.#next++);
     slots[at + ENTRY_HIGH] = from[fromAt + KEY_HIGH]!;
@@ -302,7 +302,7 @@ export class TraceJoin {
     return Math.max(0, duration - microseconds);
   }
 
-  #makeRoom(): void {
+  #evict(): void {
     if (this.size >= this.#spansMax) {
       this.evictions++;
       this.#drop();

@@ -91,7 +91,7 @@ interface SearchedPatterns {
 }
 
 /** Why the tables of these patterns are too large to be matched together, in a sentence; null where they are not. `what` names their holders. */
-export function searchedRoomProblem(
+export function searchedCapacityProblem(
   patterns: Pick<PatternCache, "tableBytes">,
   holders: readonly SearchedPatterns[],
   what: string,

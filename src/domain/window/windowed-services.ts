@@ -110,14 +110,14 @@ export class WindowedServices<F extends Aggregate<C>, C, E> {
   }
 
   /** Number of further cells that a tenant may have. */
-  room(tenant: string): number {
-    return this.#shares.ids.room(tenant) > 0 ? this.#shares.cells.room(tenant) : 0;
+  available(tenant: string): number {
+    return this.#shares.ids.available(tenant) > 0 ? this.#shares.cells.available(tenant) : 0;
   }
 
   /** Counts items for which there was no room. */
   refuse(tenant: string, count: number): void {
     const { ids, cells } = this.#shares;
-    (ids.room(tenant) > 0 ? cells : ids).refuse(tenant, count);
+    (ids.available(tenant) > 0 ? cells : ids).refuse(tenant, count);
   }
 
   /** The service of that name, where there is one. */

@@ -4,7 +4,7 @@ import { INHIBITIONS } from "../../domain/alerting/inhibition/built-in-inhibitio
 import type { PagingSources } from "../../domain/alerting/paging/paging-sources.ts";
 import type { ServiceFacts } from "../../domain/alerting/paging/service-facts.ts";
 import type { SettingsSource } from "../series/series-context.ts";
-import type { PatternHolders } from "../silences/pattern-room.ts";
+import type { PatternHolders } from "../silences/pattern-capacity.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import type { AlertBooks } from "./alerts-context.ts";
 

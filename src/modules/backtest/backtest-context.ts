@@ -8,7 +8,7 @@ import type { RoutingBooks } from "../notification/routing-book.ts";
 import type { Using } from "../queries/query-context.ts";
 import type { SaturationBooks } from "../saturation/saturation-context.ts";
 import type { SeriesContext } from "../series/series-context.ts";
-import type { PatternHolders } from "../silences/pattern-room.ts";
+import type { PatternHolders } from "../silences/pattern-capacity.ts";
 import type { TrainingRowsBook } from "../watchdog/training/training-rows-book.ts";
 import type { WatchdogBooks } from "../watchdog/watchdog-context.ts";
 

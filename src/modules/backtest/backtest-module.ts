@@ -20,7 +20,7 @@ import { TimeZoneHours } from "../../domain/detection/seasonal/time-zone-hours.t
 import { inOrder, type RoutingRule, routeOf, sourceOf } from "../../domain/notification/routing-rule.ts";
 import { CATCH_ALL_ID } from "../../domain/notification/routing-rules.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
-import { matchersProblem, patternSumProblem } from "../silences/pattern-room.ts";
+import { matchersProblem, patternSumProblem } from "../silences/pattern-capacity.ts";
 import type { NounModule } from "../state/noun-module.ts";
 import type { BacktestContext } from "./backtest-context.ts";
 import { backtestFacts } from "./backtest-facts.ts";

@@ -148,7 +148,7 @@ export class Outbox {
   #next(kind: DeliveryKind, receiver: string): { readonly key: string; readonly isUrgent: boolean } | undefined {
     const first = this.queue.first(receiver);
     if (first === undefined || this.queue.handedOf(receiver) >= kind.handedMost(first.isUrgent)) return undefined;
-    return kind.places.room(tenantOfKey(first.key)) < 1 ? undefined : first;
+    return kind.places.available(tenantOfKey(first.key)) < 1 ? undefined : first;
   }
 
   #handFirst(kind: DeliveryKind, receiver: string): HandedDelivery[] | undefined {

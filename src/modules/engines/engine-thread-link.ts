@@ -51,7 +51,7 @@ export class EngineThreadLink implements EngineLink {
     const before = this.#ring.position;
     const frames = this.#ring.take(most);
     // Also for a part of a frame: the rest waits for this room.
-    if (this.#ring.position !== before && this.#ring.isRoomAwaited()) this.#memory.ringBell();
+    if (this.#ring.position !== before && this.#ring.isSpaceAwaited()) this.#memory.ringBell();
     return frames;
   }
 

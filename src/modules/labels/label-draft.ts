@@ -111,7 +111,7 @@ export class LabelDraft {
   #fullness(label: ServiceLabel, before: ServiceLabel | undefined): string | undefined {
     const { tenant, serviceId } = label;
     const bytes = labelBytes(label) - (before === undefined ? 0 : labelBytes(before));
-    if (bytes > 0 && this.#shares.bytes.room(tenant) < bytes) {
+    if (bytes > 0 && this.#shares.bytes.available(tenant) < bytes) {
       this.#book.shares.bytes.refuse(tenant, bytes);
       return `labels take ${this.#book.shares.bytes.taken} bytes together, as many as they may`;
     }
@@ -120,7 +120,7 @@ export class LabelDraft {
       return `the service has ${LABELS_PER_SERVICE_MAX} labels, as many as it may`;
     if (this.#book.sizeOf(tenant) + (this.#rowsOf.get(tenant) ?? 0) >= LABELS_PER_TENANT_MAX)
       return `the tenant has ${LABELS_PER_TENANT_MAX} labels, as many as it may`;
-    if (this.#shares.rows.room(tenant) >= 1) return undefined;
+    if (this.#shares.rows.available(tenant) >= 1) return undefined;
     this.#book.shares.rows.refuse(tenant);
     return `there are ${this.#book.size} labels, as many as there may be`;
   }

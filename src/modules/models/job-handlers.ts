@@ -21,7 +21,7 @@ export async function trainModel(context: ModelsContext, request: QueryRequest<"
   const id = newId(context);
   return context.change(request, () => {
     const held = jobs.shares.held(tenant);
-    if (held >= TRAININGS_PER_TENANT_MAX || jobs.shares.room(tenant) < 1) {
+    if (held >= TRAININGS_PER_TENANT_MAX || jobs.shares.available(tenant) < 1) {
       jobs.shares.refuse(tenant);
       return refused(
         "overloaded",

@@ -254,7 +254,7 @@ export class TrainingJobs {
     const { state, messages } = this.#dependencies;
     const { models } = state.configured;
     const former = models.shadow(made);
-    const retired = former === undefined ? this.#shadowForRoom(made.tenant) : { ...former, state: "retired" as const };
+    const retired = former === undefined ? this.#replacedShadow(made.tenant) : { ...former, state: "retired" as const };
     const gone = models.excess(made).filter(({ id }) => id !== retired?.id);
     if (gone.length === 0 && !models.shares.admits(made.tenant))
       throw new JobFailure(`${models.shares.held(made.tenant)} models are kept, and there is room for no more; they go with time`);
@@ -278,9 +278,9 @@ export class TrainingJobs {
   }
 
   /** The tenant's oldest shadow, where there is no room for one more; throws where it has none. */
-  #shadowForRoom(tenant: string): ModelRow | undefined {
+  #replacedShadow(tenant: string): ModelRow | undefined {
     const { models } = this.#dependencies.state.configured;
-    if (models.shadowShares.room(tenant) >= 1) return undefined;
+    if (models.shadowShares.available(tenant) >= 1) return undefined;
     models.shadowShares.refuse(tenant);
     const oldest = models.of(tenant).findLast(({ state }) => state === "shadow");
     if (oldest === undefined)

@@ -41,8 +41,8 @@ async function setEntries(context: PillarsContext, request: SetRequest, input: r
   const created = changes.filter(({ before }) => before === undefined).length;
   const operations = await mapInSlices(changes, ({ after }) => entryRow(tenant, after), context.pause);
   return context.change(request, () => {
-    const room = roomFor(book, tenant, created);
-    if (!room.ok) return room;
+    const capacity = capacityFor(book, tenant, created);
+    if (!capacity.ok) return capacity;
     const counts = { created, updated: changes.length - created, unchanged: input.length - changes.length };
     const outcome = done({ status: "ok", upserted: input.length, ...counts });
     if (changes.length === 0) return { ok: "unchanged", outcome };
@@ -77,11 +77,11 @@ function entryView({ serviceId, tenantId, productId, customKeys }: ServiceEntry)
   return { service_id: serviceId, tenant_id: tenantId, product_id: productId, custom_keys: Object.fromEntries(customKeys) };
 }
 
-function roomFor(book: ServiceMapBook, tenant: string, created: number): Outcome<null> {
-  const hasRoom = book.shares.admits(tenant, created);
+function capacityFor(book: ServiceMapBook, tenant: string, created: number): Outcome<null> {
+  const hasCapacity = book.shares.admits(tenant, created);
   const bounds = [
     ["the tenant", book.sizeOf(tenant), SERVICE_MAP_TENANT_ENTRIES_MAX, book.sizeOf(tenant) + created <= SERVICE_MAP_TENANT_ENTRIES_MAX],
-    ["the server", book.size, book.shares.most, hasRoom],
+    ["the server", book.size, book.shares.most, hasCapacity],
   ] as const;
   for (const [whose, held, most, fits] of bounds) {
     if (fits) continue;

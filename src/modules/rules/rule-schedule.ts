@@ -163,7 +163,7 @@ export class RuleSchedule {
 
   /** What goes first of those whose tenants have a place. */
   #next(due: readonly RuleRun[]): RuleRun | undefined {
-    const ready = due.filter(({ entry }) => this.#underWay.room(entry.tenant) > 0);
+    const ready = due.filter(({ entry }) => this.#underWay.available(entry.tenant) > 0);
     return ready.length === 0 ? undefined : ready.reduce((first, run) => (this.#goesBefore(run, first) ? run : first));
   }
 

@@ -4,7 +4,7 @@ import type { AlertBooks } from "../alerts/alerts-context.ts";
 import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
 import type { Routes } from "../notification/routes.ts";
 import type { Using } from "../queries/query-context.ts";
-import type { PatternHolders } from "../silences/pattern-room.ts";
+import type { PatternHolders } from "../silences/pattern-capacity.ts";
 import type { WatchdogBooks } from "../watchdog/watchdog-context.ts";
 import type { RuleBooks } from "./rule-book.ts";
 import type { RuleSchedule } from "./rule-schedule.ts";

@@ -95,7 +95,7 @@ export class LocalSteps {
     const { silences } = state.configured;
     const { service_id: serviceId = "", environment = "" } = facts;
     const own = silences.listOf(tenant).length + this.#silences.filter((one) => one.tenant === tenant).length;
-    if (own >= SILENCES_PER_TENANT_MAX || silences.shares.room(tenant) <= this.#silences.length) {
+    if (own >= SILENCES_PER_TENANT_MAX || silences.shares.available(tenant) <= this.#silences.length) {
       return { ok: false, result: "there is no room for another silence" };
     }
     const id = hash128(JSON.stringify(["runbook silence", executionId, index]));

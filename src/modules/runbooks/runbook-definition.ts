@@ -6,7 +6,7 @@ import { RUNBOOK_TIMEOUT_SECONDS_DEFAULT } from "../../core/config/runbook-limit
 import { HIDDEN } from "../../core/text/secret.ts";
 import { type HttpStep, RESERVED_IDS, type Runbook, type RunbookMatch, type RunbookStep } from "../../domain/runbooks/runbook.ts";
 import { placeholdersOf, unknownPlaceholder } from "../../domain/runbooks/template.ts";
-import { searched, searchedRoomProblem } from "../../domain/webhooks/webhook.ts";
+import { searched, searchedCapacityProblem } from "../../domain/webhooks/webhook.ts";
 import { boundToOrigin, nameOfNothing, unhidden } from "../webhooks/hidden-values.ts";
 import type { RunbooksContext } from "./runbooks-context.ts";
 
@@ -92,8 +92,8 @@ export async function runbookProblem(context: RunbooksContext, tenant: string, b
     const problem = regex === null ? null : (patterns.problem(regex) ?? patterns.problem(searched(regex)));
     if (problem !== null) return refused("invalid_field", problem, `match.${name}`);
   }
-  const noRoom = roomProblem(context, tenant, body, before);
-  if (noRoom !== undefined) return noRoom;
+  const noCapacity = capacityProblem(context, tenant, body, before);
+  if (noCapacity !== undefined) return noCapacity;
   for (const [index, step] of body.steps.entries()) {
     const problem = stepProblem(step, index, names[index] as string, body, before) ?? (await urlProblem(context, step, index));
     if (problem !== undefined) return problem;
@@ -102,11 +102,11 @@ export async function runbookProblem(context: RunbooksContext, tenant: string, b
 }
 
 /** Patterns of the tenant's runbooks that would be too many together. */
-function roomProblem({ state }: RunbooksContext, tenant: string, { match }: RunbookBody, before: Runbook | undefined) {
+function capacityProblem({ state }: RunbooksContext, tenant: string, { match }: RunbookBody, before: Runbook | undefined) {
   const { runbooks, patterns } = state.configured;
   const own = { serviceIdRegex: match.service_id_regex, metricNameRegex: match.metric_name_regex };
   const others = runbooks.of(tenant).filter((one) => one !== before);
-  const problem = searchedRoomProblem(patterns, [...others.map((one) => one.match), own], "runbooks");
+  const problem = searchedCapacityProblem(patterns, [...others.map((one) => one.match), own], "runbooks");
   return problem === null ? undefined : refused("unprocessable", problem, "match");
 }
 

@@ -146,7 +146,7 @@ export class RunbookRunner implements AnomalyFollower {
     }
     const { shares } = this.#jobs;
     const own = shares.held(tenant) + more;
-    if (!dry && (own >= RUNBOOK_RUNS_OPEN_PER_TENANT_MAX || shares.room(tenant) <= more)) {
+    if (!dry && (own >= RUNBOOK_RUNS_OPEN_PER_TENANT_MAX || shares.available(tenant) <= more)) {
       return `${own} runs are not over, and there is room for no more: approve, reject or cancel some first`;
     }
     return null;

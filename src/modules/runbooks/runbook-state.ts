@@ -3,7 +3,7 @@ import type { KeyBook } from "../access/key-book.ts";
 import type { AlertBooks } from "../alerts/alerts-context.ts";
 import type { AnalysisBooks } from "../analysis/analysis-context.ts";
 import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
-import type { PatternHolders } from "../silences/pattern-room.ts";
+import type { PatternHolders } from "../silences/pattern-capacity.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import type { RunbookBook } from "./runbook-book.ts";
 

@@ -8,7 +8,7 @@ import type { QueryRequest } from "../queries/query-context.ts";
 import { refuseOneMore } from "../state/one-more.ts";
 import { newId } from "../state/tables.ts";
 import { inhibitionOperation, type StoredInhibition } from "./inhibition-book.ts";
-import { matchersProblem, patternRoomProblem } from "./pattern-room.ts";
+import { matchersProblem, patternCapacityProblem } from "./pattern-capacity.ts";
 import type { SilencesContext } from "./silences-context.ts";
 
 /** Makes a rule; alerts that fire already keep others quiet by it from now on. */
@@ -28,7 +28,7 @@ export async function createInhibition(context: SilencesContext, request: QueryR
     const rules = { shares: inhibitions.shares, tenant, mostOfTenant: INHIBITIONS_PER_TENANT_MAX, what: "inhibition rules", advice };
     const full = refuseOneMore(rules);
     if (full !== undefined) return full;
-    const problem = patternRoomProblem(configured, tenant, [...sourceMatchers, ...targetMatchers], nowMs);
+    const problem = patternCapacityProblem(configured, tenant, [...sourceMatchers, ...targetMatchers], nowMs);
     if (problem !== null) return refused("unprocessable", problem);
     const rule: StoredInhibition = { id, tenant, sourceMatchers, targetMatchers, equal, comment, createdBy: subject, createdMs: nowMs };
     const after = inhibitionView(rule);

@@ -10,7 +10,7 @@ import { DAY_MINUTES, type RecurringWindow, windowProblem } from "../../domain/a
 import { type Silence, silenceState } from "../../domain/alerting/silence.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { newId } from "../state/tables.ts";
-import { matchersProblem, patternRoomProblem } from "./pattern-room.ts";
+import { matchersProblem, patternCapacityProblem } from "./pattern-capacity.ts";
 import { type StoredSilence, silenceOperation } from "./silence-book.ts";
 import type { SilencesContext } from "./silences-context.ts";
 
@@ -32,16 +32,16 @@ export async function createSilence(context: SilencesContext, request: QueryRequ
   const comment = commentOf(request.body, subject);
   return context.change(request, () => {
     const past = silences.pastOf(tenant, nowMs);
-    const hasRoom = silences.shares.room(tenant) + past.length >= 1;
-    if (!hasRoom) silences.shares.refuse(tenant);
-    if (!hasRoom || silences.listOf(tenant).length - past.length >= SILENCES_PER_TENANT_MAX) {
+    const hasCapacity = silences.shares.available(tenant) + past.length >= 1;
+    if (!hasCapacity) silences.shares.refuse(tenant);
+    if (!hasCapacity || silences.listOf(tenant).length - past.length >= SILENCES_PER_TENANT_MAX) {
       return refused(
         "unprocessable",
         `there are ${silences.listOf(tenant).length} silences, and there is room for no more; delete some that are expired first`,
       );
     }
-    const noRoom = patternRoomProblem(configured, tenant, matchers, nowMs);
-    if (noRoom !== null) return refused("unprocessable", noRoom);
+    const noCapacity = patternCapacityProblem(configured, tenant, matchers, nowMs);
+    if (noCapacity !== null) return refused("unprocessable", noCapacity);
     const silence: StoredSilence = { id, tenant, matchers, when: when.value, comment, createdBy: subject, createdMs: nowMs };
     const after = silenceView(silence, nowMs);
     return {

@@ -2,7 +2,7 @@
 import type { PagingMemory } from "../../domain/alerting/paging/paging-memory.ts";
 import type { Changing } from "../access/changes.ts";
 import type { Using } from "../queries/query-context.ts";
-import type { PatternHolders } from "./pattern-room.ts";
+import type { PatternHolders } from "./pattern-capacity.ts";
 
 /** Alerts that fire, and what they inhibit. */
 interface FiringAlerts {

@@ -2,7 +2,7 @@
 import type { BookSources, NounModule } from "../state/noun-module.ts";
 import { InhibitionBook } from "./inhibition-book.ts";
 import { createInhibition, deleteInhibition, listInhibitions, oneInhibition } from "./inhibition-handlers.ts";
-import type { PatternHolders } from "./pattern-room.ts";
+import type { PatternHolders } from "./pattern-capacity.ts";
 import { SilenceBook } from "./silence-book.ts";
 import { createSilence, deleteSilence, listSilences, oneSilence } from "./silence-handlers.ts";
 

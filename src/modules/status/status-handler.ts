@@ -124,7 +124,7 @@ function watchdogView({ watchdog, lastRunMs }: CoordinatorFacts, seesAll: boolea
 function storeView({ storeRefusal, disk }: CoordinatorFacts): Status["store"] {
   const { storeBytes, logBytes, freeBytes, limitBytes } = disk;
   const used = storeBytes + logBytes;
-  const room = Number.isFinite(limitBytes) ? limitBytes : used + freeBytes;
+  const capacity = Number.isFinite(limitBytes) ? limitBytes : used + freeBytes;
   return {
     state: storeRefusal === null ? "ok" : "read_only",
     reason: storeRefusal?.cause ?? null,
@@ -133,7 +133,7 @@ function storeView({ storeRefusal, disk }: CoordinatorFacts): Status["store"] {
     log_bytes: logBytes,
     free_bytes: freeBytes,
     limit_bytes: Number.isFinite(limitBytes) ? limitBytes : null,
-    fill: room === 0 ? null : Math.round((used / room) * 1e4) / 1e4,
+    fill: capacity === 0 ? null : Math.round((used / capacity) * 1e4) / 1e4,
   };
 }
 

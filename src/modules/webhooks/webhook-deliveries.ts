@@ -85,7 +85,7 @@ export class WebhookDeliveries implements AnomalyFollower, DeliveryKind {
 
   /** Events that are not done with: those that wait for their cause too. */
   get size(): number {
-    return this.#room.taken;
+    return this.#capacity.taken;
   }
 
   /** PUBLIC_URL; null where there is none. */
@@ -105,7 +105,7 @@ export class WebhookDeliveries implements AnomalyFollower, DeliveryKind {
       control: this.#control,
       nowMs,
       waiting: (webhookId) => this.#opened.get(webhookId)?.size ?? 0,
-      hasRoom: (tenant) => this.#room.room(tenant) >= 1,
+      hasCapacity: (tenant) => this.#capacity.available(tenant) >= 1,
       committed: (draft) => this.#committed(draft),
     });
   }
@@ -219,7 +219,7 @@ export class WebhookDeliveries implements AnomalyFollower, DeliveryKind {
       for (const key of keys) if (deliveryPlace(keyOfText(key)).webhookId === id) keys.delete(key);
       if (keys.size === 0) this.#gathering.delete(name);
     }
-    this.#room.give(tenant, this.#opened.get(id)?.size ?? 0);
+    this.#capacity.give(tenant, this.#opened.get(id)?.size ?? 0);
     this.#opened.delete(id);
     this.count();
   }
@@ -255,7 +255,7 @@ export class WebhookDeliveries implements AnomalyFollower, DeliveryKind {
     this.count();
   }
 
-  get #room() {
+  get #capacity() {
     return this.#dependencies.state.shares.ledger("webhook_events_waiting");
   }
 
@@ -326,13 +326,13 @@ export class WebhookDeliveries implements AnomalyFollower, DeliveryKind {
     this.#opened.set(webhookId, keys);
     if (keys.has(key)) return;
     keys.add(key);
-    this.#room.add(tenant);
+    this.#capacity.add(tenant);
   }
 
   #close(tenant: string, webhookId: string, key: string): void {
     const keys = this.#opened.get(webhookId);
     if (keys?.delete(key) !== true) return;
-    this.#room.give(tenant);
+    this.#capacity.give(tenant);
     if (keys.size === 0) this.#opened.delete(webhookId);
   }
 

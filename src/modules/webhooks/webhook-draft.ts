@@ -34,7 +34,7 @@ export interface WebhookDraftSources {
   /** Number of events of a webhook that wait. */
   waiting(webhookId: string): number;
   /** Whether a tenant may have another event waiting. */
-  hasRoom(tenant: string): boolean;
+  hasCapacity(tenant: string): boolean;
   committed(draft: WebhookDraft): void;
   /** PUBLIC_URL; null where there is none. */
   readonly publicUrl: string | null;
@@ -203,10 +203,10 @@ export class WebhookDraft implements AnomalyFollowing {
         : cause === null && eventType === "anomaly.declared" && anomaly.paging?.rcaTriggered === true;
     const holdUntilMs = waits && wanted === null ? nowMs + WEBHOOK_CAUSE_WAIT_MS : null;
     const head = { deliveryId, eventId, eventType, anomalyId: anomaly.id, occurredAtMs, createdAtMs: nowMs };
-    const { waiting, hasRoom, publicUrl } = this.#sources;
+    const { waiting, hasCapacity, publicUrl } = this.#sources;
     const event = waits ? null : eventText(head, { anomaly, alert, cause, publicUrl });
     const row: WebhookDeliveryRow = { ...head, ...NEW_DELIVERY, holdUntilMs, event, state: waits ? "held" : "pending", notes: [] };
-    if (waiting(webhook.id) >= WEBHOOK_EVENTS_WAITING_PER_WEBHOOK_MAX || !hasRoom(webhook.tenant)) {
+    if (waiting(webhook.id) >= WEBHOOK_EVENTS_WAITING_PER_WEBHOOK_MAX || !hasCapacity(webhook.tenant)) {
       const text = event ?? eventText(head, { anomaly, alert, cause, publicUrl });
       this.#lose({ ...row, event: text }, webhook, "too many events of this webhook wait");
       this.counts.exhausted++;

@@ -8,7 +8,7 @@ import { WEBHOOKS_PER_TENANT_MAX } from "../../core/config/webhook-limits.ts";
 import { HIDDEN } from "../../core/text/secret.ts";
 import type { PatternCache } from "../../domain/alerting/pattern/pattern-cache.ts";
 import type { Transform } from "../../domain/webhooks/transform.ts";
-import { RESERVED_NAMES, searched, searchedRoomProblem, type Webhook, type WebhookPattern } from "../../domain/webhooks/webhook.ts";
+import { RESERVED_NAMES, searched, searchedCapacityProblem, type Webhook, type WebhookPattern } from "../../domain/webhooks/webhook.ts";
 import type { Change } from "../access/changes.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { refuseOneMore } from "../state/one-more.ts";
@@ -173,13 +173,17 @@ function bodyProblem({ state }: WebhooksContext, tenant: string, body: WebhookBo
   if (bytes === null || (bytes !== undefined && body.secret?.startsWith("whsec_") === true && (bytes.length < 24 || bytes.length > 64))) {
     return refused("invalid_field", "a secret that begins with whsec_ is base64 of 24 to 64 bytes", "secret");
   }
-  return patternProblem(state.configured.patterns, body.pattern, "pattern") ?? roomProblem(state, tenant, body, before);
+  return patternProblem(state.configured.patterns, body.pattern, "pattern") ?? capacityProblem(state, tenant, body, before);
 }
 
 /** Patterns of the tenant's webhooks that would be too many together. */
-function roomProblem({ configured }: WebhooksContext["state"], tenant: string, body: WebhookBody, before: Webhook | undefined) {
+function capacityProblem({ configured }: WebhooksContext["state"], tenant: string, body: WebhookBody, before: Webhook | undefined) {
   const others = configured.webhooks.of(tenant).filter((one) => one !== before);
-  const problem = searchedRoomProblem(configured.patterns, [...others.map(({ pattern }) => pattern), patternOf(body.pattern)], "webhooks");
+  const problem = searchedCapacityProblem(
+    configured.patterns,
+    [...others.map(({ pattern }) => pattern), patternOf(body.pattern)],
+    "webhooks",
+  );
   return problem === null ? undefined : refused("unprocessable", problem, "pattern");
 }
 

@@ -18,7 +18,7 @@ import type { RoutingSettings } from "../../../modules/notification/routing-book
 import { ForecastBook } from "../../../modules/prediction/forecast-book.ts";
 import { MetadataTable } from "../../../modules/series/metadata-table.ts";
 import { RollupBook } from "../../../modules/series/rollups/rollup-book.ts";
-import { admitStored } from "../../../modules/silences/pattern-room.ts";
+import { admitStored } from "../../../modules/silences/pattern-capacity.ts";
 import { decodeCheckpointRow } from "../../../modules/state/checkpoint-row.ts";
 import { type CoordinatorShares, type CoordinatorSharesOptions, makeCoordinatorShares } from "../../../modules/state/coordinator-shares.ts";
 import { LogCoverage } from "../../../modules/state/log-coverage.ts";

@@ -32,7 +32,7 @@ export class ParkedRows {
   }
 
   #push(first: number, offset: number, low: number, high: number): void {
-    if ((this.pushed - this.#dropped) * ITEM_LENGTH === this.#slots.length) this.#makeRoom();
+    if ((this.pushed - this.#dropped) * ITEM_LENGTH === this.#slots.length) this.#evict();
     const at = (this.pushed - this.#dropped) * ITEM_LENGTH;
     const slots = this.#slots;
     slots[at] = first;
@@ -44,7 +44,7 @@ export class ParkedRows {
   }
 
   /** Leaves out what has been taken, or doubles the buffer when that is less than half. */
-  #makeRoom(): void {
+  #evict(): void {
     const from = (this.taken - this.#dropped) * ITEM_LENGTH;
     const retained = this.#slots.subarray(from);
     const slots = from >= this.#slots.length / 2 ? this.#slots : new Uint32Array(2 * this.#slots.length);

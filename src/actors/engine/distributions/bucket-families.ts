@@ -170,7 +170,7 @@ export class BucketFamilies implements MessageHandler {
     const known = families.get(identity);
     if (known !== undefined) return known;
     const { shares } = this.#dependencies;
-    if (shares.room(name.tenant) > 0) return this.#add(identity, name, partition, serviceLabel);
+    if (shares.available(name.tenant) > 0) return this.#add(identity, name, partition, serviceLabel);
     shares.refuse(name.tenant);
     return undefined;
   }

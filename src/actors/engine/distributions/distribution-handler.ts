@@ -105,8 +105,8 @@ export class DistributionHandler implements MessageHandler {
     if (known !== undefined || isEnd) return known;
     const { shares, counters } = this.#dependencies;
     const name = streamName(identity);
-    const hasBytes = shares.bytes.room(name.tenant) > 0;
-    if (hasBytes && shares.series.room(name.tenant) > 0) return this.#add(all, identity, name);
+    const hasBytes = shares.bytes.available(name.tenant) > 0;
+    if (hasBytes && shares.series.available(name.tenant) > 0) return this.#add(all, identity, name);
     (hasBytes ? shares.series : shares.bytes).refuse(name.tenant);
     counters.add("distributionsRefused", 1);
     return undefined;

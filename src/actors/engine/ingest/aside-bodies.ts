@@ -54,7 +54,7 @@ export class AsideBodies {
       own.push({ pointer: body.pointer, bytes: body.bytes + BODY_PADDING_BYTES, isConstant: true, to: WORK_BODY });
     }
     places.keep([...own, ...decoder.keep(body)]);
-    if (known === undefined && !isLarge(body) && !this.#hasRoom(body.tenant, places.bytes)) return false;
+    if (known === undefined && !isLarge(body) && !this.#hasCapacity(body.tenant, places.bytes)) return false;
     this.#places.set(begun, places);
     const waiting = this.#tenants.get(body.tenant) ?? [];
     if (known === undefined) waiting.push({ begun, decoder, places });
@@ -63,7 +63,7 @@ export class AsideBodies {
     return true;
   }
 
-  #hasRoom(tenant: number, bytes: number): boolean {
+  #hasCapacity(tenant: number, bytes: number): boolean {
     let [count, all, own, ownBytes] = [1, bytes, 1, bytes];
     for (const { begun, places } of [...this.#tenants.values()].flat()) {
       if (isLarge(begun.body)) continue;

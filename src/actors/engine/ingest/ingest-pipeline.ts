@@ -139,7 +139,7 @@ export class IngestPipeline {
     else if (goesOn !== undefined) this.#continue(goesOn);
     else this.#begin();
     if (goesOn === undefined) {
-      while (this.#unfinished === undefined && this.#hasRoom() && this.#mayJoin()) this.#decode(this.#takeBody(), false);
+      while (this.#unfinished === undefined && this.#hasCapacity() && this.#mayJoin()) this.#decode(this.#takeBody(), false);
     }
     this.#isAsideNext = goesOn === undefined && this.#hasAside === undefined;
     this.#commit();
@@ -203,7 +203,7 @@ export class IngestPipeline {
     if (begun.overtaken !== undefined) this.#free[decoderKind(begun.body)].push(begun.overtaken);
   }
 
-  #hasRoom(): boolean {
+  #hasCapacity(): boolean {
     const unit = this.#unit;
     return (
       this.#dependencies.kernel.stagedRows() + BATCH_RECORDS_MAX <= WORK_ROWS_MAX &&

@@ -51,7 +51,7 @@ export class LogHandler implements MessageHandler {
     const reader = new WindowMessageReader(payload);
     const service = this.#services.service(partition, reader.service);
     const cells = service?.aggregate.cells ?? 0;
-    const most = service === undefined ? 0 : cells + this.#services.room(service.name.tenant);
+    const most = service === undefined ? 0 : cells + this.#services.available(service.name.tenant);
     const templates: Array<Series | undefined> = [];
     const outcomes = { counted: 0, repeated: 0, late: 0, full: 0 };
     while (reader.next()) {

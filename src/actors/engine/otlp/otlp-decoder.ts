@@ -191,7 +191,7 @@ export class OtlpDecoder implements BodyDecoder {
       this.#parsesTraces = false;
     }
     for (;;) {
-      if (!this.#hasRoom(unit)) return false;
+      if (!this.#hasCapacity(unit)) return false;
       const next = this.#items.next();
       if (next.done === true) return true;
       if (next.value === undefined) unit.worked(SILENCE_BYTES);
@@ -230,7 +230,7 @@ export class OtlpDecoder implements BodyDecoder {
     return this.#beginParse({ ...body, pointer: DECOMPRESSED, bytes }, unit, "json") >= 0 && kernel.otlpDistributions() === 0;
   }
 
-  #hasRoom(unit: WorkUnit): boolean {
+  #hasCapacity(unit: WorkUnit): boolean {
     return this.#dependencies.kernel.stagedRows() + POINT_ROWS_MAX <= WORK_ROWS_MAX && unit.mayWork;
   }
 

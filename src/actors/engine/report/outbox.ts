@@ -62,7 +62,7 @@ export class Outbox {
     const before = this.#ring.position;
     while (this.#taken < this.#waiting.length) {
       const { kind, payload } = this.#waiting[this.#taken] as { kind: number; payload: Uint8Array };
-      if (!this.#ring.write(kind, payload) && !this.#writeOrAwaitRoom(kind, payload)) break;
+      if (!this.#ring.write(kind, payload) && !this.#writeOrAwaitSpace(kind, payload)) break;
       this.#waitingBytes -= payload.byteLength;
       this.#taken++;
       this.#moved++;
@@ -77,8 +77,8 @@ export class Outbox {
     return wrote;
   }
 
-  #writeOrAwaitRoom(kind: number, payload: Uint8Array): boolean {
-    this.#ring.awaitRoom();
+  #writeOrAwaitSpace(kind: number, payload: Uint8Array): boolean {
+    this.#ring.awaitSpace();
     return this.#ring.write(kind, payload);
   }
 
@@ -106,7 +106,7 @@ export class Outbox {
 
   /** True when the coordinator has read everything; where it has not, the engine is woken when it reads on. */
   get drained(): boolean {
-    this.#ring.awaitRoom();
+    this.#ring.awaitSpace();
     return this.frames === 0 && this.#ring.drained;
   }
 }

@@ -32,7 +32,7 @@ export class StreamChunks {
 
   constructor(dependencies: StreamChunksDependencies) {
     this.#dependencies = dependencies;
-    this.#encodeBlock = (records, headRoom) => dependencies.kernel.blocks.encode(records, headRoom);
+    this.#encodeBlock = (records, headBytes) => dependencies.kernel.blocks.encode(records, headBytes);
   }
 
   /** Packs the values of a stream that are in no chunk yet. What the kernel has found no room for in the partition's block (`isTried`) begins the next one. */

@@ -88,7 +88,7 @@ export class StreamRegistry {
   #positionOf(partition: number): WaitingPosition {
     const { buffer } = this.#dependencies.memory.memory;
     return {
-      room: new Uint32Array(buffer, WAITING_CHUNKS + partition * WAITING_CHUNKS_BYTES, WAITING_CHUNKS_BYTES / 4),
+      buffer: new Uint32Array(buffer, WAITING_CHUNKS + partition * WAITING_CHUNKS_BYTES, WAITING_CHUNKS_BYTES / 4),
       state: new Uint32Array(buffer, WAITING_STATES + partition * WC_STATE_BYTES, WC_STATE_BYTES / 4),
     };
   }

@@ -70,7 +70,7 @@ export class SpanAggregates {
     const reader = new WindowMessageReader(payload);
     const service = this.services.service(partition, reader.service);
     const cells = service?.aggregate.cells ?? 0;
-    const most = service === undefined ? 0 : cells + this.services.room(service.name.tenant);
+    const most = service === undefined ? 0 : cells + this.services.available(service.name.tenant);
     const operations: Operation[] = [];
     const outcomes = { counted: 0, repeated: 0, late: 0, full: 0 };
     let others = 0;
@@ -113,9 +113,18 @@ export class SpanAggregates {
   #takeOne(aggregate: SpanAggregate, operation: Operation, at: number, arrivalWallMs: number, most: number) {
     const slots = this.#slots;
     const window = slots[at + WINDOW]!;
-    const room = most - aggregate.cells;
+    const remaining = most - aggregate.cells;
     const closing = closingOf(window, arrivalWallMs);
-    return aggregate.take(operation, slots[at + FLAGS]!, window, closing, slots[at + BUCKET]!, slots[at + HIGH]!, slots[at + LOW]!, room);
+    return aggregate.take(
+      operation,
+      slots[at + FLAGS]!,
+      window,
+      closing,
+      slots[at + BUCKET]!,
+      slots[at + HIGH]!,
+      slots[at + LOW]!,
+      remaining,
+    );
   }
 }
 

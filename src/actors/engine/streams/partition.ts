@@ -54,7 +54,7 @@ export class Partition {
 
   /** Whether a chunk of so many bytes has to wait for the next block: one of BLOCK_BYTES fills its pages, one byte more takes another. */
   blockIsFull(chunkBytes: number): boolean {
-    return this.chunks.count > 0 && !this.chunks.hasRoom(chunkBytes, this.#blockBytes);
+    return this.chunks.count > 0 && !this.chunks.hasCapacity(chunkBytes, this.#blockBytes);
   }
 
   /** Ends the waiting block: {partition u32, block number u32} and the block, as `encode` gives it. */

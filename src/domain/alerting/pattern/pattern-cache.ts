@@ -97,12 +97,12 @@ export class PatternCache {
     this.work.visits += compiled.visits;
     this.#patterns.set(pattern, compiled);
     this.#bytes += compiled.automaton?.bytes ?? 0;
-    this.#makeRoom();
+    this.#evict();
     return compiled;
   }
 
   /** The newest stays. */
-  #makeRoom(): void {
+  #evict(): void {
     const { tableBytesMax, patternsMax } = this.#options;
     for (const [pattern, { automaton }] of this.#patterns) {
       if ((this.#bytes <= tableBytesMax && this.#patterns.size <= patternsMax) || this.#patterns.size === 1) return;

@@ -38,7 +38,7 @@ class GatheredHistory {
   readonly #ids: readonly Uint8Array[];
   readonly #writer: TrainingInputWriter;
   #samples = 0;
-  #hasRoom = true;
+  #hasCapacity = true;
 
   constructor(answer: ServiceHistoryAnswer) {
     const { streamIds, counts, times, pendingChunks, aggregations } = answer;
@@ -50,7 +50,7 @@ class GatheredHistory {
   }
 
   get isFull(): boolean {
-    return !this.#hasRoom || this.#samples >= SERVICE_TRAINING_SAMPLES_MAX;
+    return !this.#hasCapacity || this.#samples >= SERVICE_TRAINING_SAMPLES_MAX;
   }
 
   addBlock(block: ChunkBlock): void {
@@ -60,8 +60,8 @@ class GatheredHistory {
   }
 
   #add(stream: number, chunk: Uint8Array): void {
-    this.#hasRoom &&= this.#writer.addChunk(stream, chunk);
-    if (this.#hasRoom) this.#samples += judgedSamplesOf(chunk);
+    this.#hasCapacity &&= this.#writer.addChunk(stream, chunk);
+    if (this.#hasCapacity) this.#samples += judgedSamplesOf(chunk);
   }
 
   input(request: HistoryRequest): TrainingInput {

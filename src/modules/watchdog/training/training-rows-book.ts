@@ -98,7 +98,7 @@ export class TrainingRowsBook extends SharedTable<RetainedRows> {
     const before = this.find(owner.tenant, owner.service);
     const grown = bytes.length - (before?.bytes ?? 0);
     const parts = Math.ceil(bytes.length / TRAINING_ROWS_PART_BYTES);
-    if (parts > TRAINING_ROWS_PARTS_MAX || grown > Math.max(0, this.shares.room(owner.tenant))) {
+    if (parts > TRAINING_ROWS_PARTS_MAX || grown > Math.max(0, this.shares.available(owner.tenant))) {
       this.shares.refuse(owner.tenant, Math.max(1, grown));
       return undefined;
     }

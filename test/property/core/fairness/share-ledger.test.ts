@@ -49,9 +49,10 @@ it("never refuses a tenant within its share where half of the limit holds the sh
           const held = shares.held(name);
           if (gives) shares.give(name, Math.min(count, held));
           else if (held + count <= share) expect(shares.take(name, count)).toBe(true);
-          else shares.take(name, shares.room(name));
+          else shares.take(name, shares.available(name));
         }
-        for (let each = 0; each < tenants; each++) expect(shares.held(`${each}`) + shares.room(`${each}`)).toBeGreaterThanOrEqual(share);
+        for (let each = 0; each < tenants; each++)
+          expect(shares.held(`${each}`) + shares.available(`${each}`)).toBeGreaterThanOrEqual(share);
       },
     ),
   );
@@ -69,8 +70,8 @@ it("gives what becomes free to a tenant below its share while one is, however ma
         shares.give("evil", Math.min(freed, most));
         const owed = Math.min(sharePlaces(most), freed);
         if (shares.held("evil") >= sharePlaces(most))
-          expect(shares.room("evil")).toBe(Math.max(0, freed - Math.min(Math.floor(most / 2), (tenants - 1) * sharePlaces(most))));
-        expect(shares.room("acme")).toBeGreaterThanOrEqual(Math.min(owed, most));
+          expect(shares.available("evil")).toBe(Math.max(0, freed - Math.min(Math.floor(most / 2), (tenants - 1) * sharePlaces(most))));
+        expect(shares.available("acme")).toBeGreaterThanOrEqual(Math.min(owed, most));
       },
     ),
   );

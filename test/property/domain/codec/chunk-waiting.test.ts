@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SCRATCH, WAITING_CHUNKS, WAITING_CHUNKS_BYTES, WAITING_STATES } from "../../../../src/core/layout/memory-map.ts";
 import { WINDOW_MAX } from "../../../../src/core/layout/stream-record.ts";
-import { WC_BLOCK_BYTES, WC_ROOM, WC_STATE_BYTES } from "../../../../src/core/layout/waiting-chunks.ts";
+import { WC_BLOCK_BYTES, WC_CAPACITY, WC_STATE_BYTES } from "../../../../src/core/layout/waiting-chunks.ts";
 import { ChunkBlock } from "../../../../src/domain/codec/chunk-block.ts";
 import { ChunkBlockBuilder, type WaitingPosition } from "../../../../src/domain/codec/chunk-block-builder.ts";
 import { ShardRig } from "../../../support/shard-rig.ts";
@@ -15,15 +15,15 @@ const STREAM_ID_BYTES = 16;
 function placeOf(rig: ShardRig, blockBytes: number): WaitingPosition {
   const { buffer } = rig.view;
   const place = {
-    room: new Uint32Array(buffer, WAITING_CHUNKS, WAITING_CHUNKS_BYTES / 4),
+    buffer: new Uint32Array(buffer, WAITING_CHUNKS, WAITING_CHUNKS_BYTES / 4),
     state: new Uint32Array(buffer, WAITING_STATES, WC_STATE_BYTES / 4),
   };
   place.state[WC_BLOCK_BYTES / 4] = blockBytes;
   return place;
 }
 
-const encoderOf = (rig: ShardRig) => (records: Parameters<typeof rig.shard.blocks.encode>[0], headRoom: number) =>
-  rig.shard.blocks.encode(records, headRoom);
+const encoderOf = (rig: ShardRig) => (records: Parameters<typeof rig.shard.blocks.encode>[0], headBytes: number) =>
+  rig.shard.blocks.encode(records, headBytes);
 
 /** Gives the stream values that are in no chunk yet. */
 function feed(rig: ShardRig, slot: number, count: number, value: (i: number) => number): void {
@@ -49,13 +49,13 @@ describe("chunks that wait in the engine's memory", () => {
           const seen = new Set<number>();
           for (const [at, count, isRandom] of chunks) {
             const slot = slots[at] as number;
-            place.state[WC_ROOM / 4] = 0; // so that none is packed before this says so
+            place.state[WC_CAPACITY / 4] = 0; // so that none is packed before this says so
             feed(rig, slot, count, (i) => (isRandom ? Math.sin(i * 1.1) : i % 3));
-            place.state[WC_ROOM / 4] = WAITING_CHUNKS_BYTES;
+            place.state[WC_CAPACITY / 4] = WAITING_CHUNKS_BYTES;
             const bytes = rig.shard.packChunk(slot, SCRATCH);
-            const hasRoom = waiting.count === 0 || waiting.hasRoom(bytes, blockBytes);
-            expect(rig.shard.takeChunk(slot)).toBe(hasRoom);
-            if (!hasRoom) {
+            const hasCapacity = waiting.count === 0 || waiting.hasCapacity(bytes, blockBytes);
+            expect(rig.shard.takeChunk(slot)).toBe(hasCapacity);
+            if (!hasCapacity) {
               expectSameBlock(rig, waiting, twin);
               blocks++;
               seen.clear();

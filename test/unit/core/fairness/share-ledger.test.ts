@@ -58,7 +58,7 @@ describe("places of a limit", () => {
     shares.add("acme", 64);
     shares.add("evil", 800);
     expect(shares.take("acme", 100)).toBe(true);
-    expect(shares.room("evil")).toBe(36);
+    expect(shares.available("evil")).toBe(36);
   });
 
   it("are taken all together or not at all", () => {
@@ -71,9 +71,9 @@ describe("places of a limit", () => {
   it("stay where they are restored beyond the limit, and are counted", () => {
     const { shares } = ledger(100, 2);
     shares.add("evil", 150);
-    expect([shares.taken, shares.room("evil"), shares.room("acme")]).toEqual([150, 0, 0]);
+    expect([shares.taken, shares.available("evil"), shares.available("acme")]).toEqual([150, 0, 0]);
     shares.give("evil", 60);
-    expect([shares.room("evil"), shares.room("acme")]).toEqual([0, 10]);
+    expect([shares.available("evil"), shares.available("acme")]).toEqual([0, 10]);
   });
 
   it("cannot be given back by who holds none", () => {

@@ -177,7 +177,7 @@ describe("chunk block", () => {
     const builder = filled();
     const next = new Uint8Array(11);
     const bytes = builder.byteLength + CHUNK_OVERHEAD_BYTES + next.length;
-    expect([builder.hasRoom(next.length, bytes), builder.hasRoom(next.length, bytes - 1)]).toEqual([true, false]);
+    expect([builder.hasCapacity(next.length, bytes), builder.hasCapacity(next.length, bytes - 1)]).toEqual([true, false]);
     builder.append(streamId(100), next, 0, 1);
     expect(builder.finish().length).toBe(bytes);
   });

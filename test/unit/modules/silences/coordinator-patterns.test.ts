@@ -9,7 +9,7 @@ import type { LabelMatcher } from "../../../../src/domain/alerting/label-matcher
 import { PatternCache } from "../../../../src/domain/alerting/pattern/pattern-cache.ts";
 import { environmentSettings } from "../../../../src/domain/detection/watchdog-settings.ts";
 import { inhibitionOperation } from "../../../../src/modules/silences/inhibition-book.ts";
-import { patternSumProblem } from "../../../../src/modules/silences/pattern-room.ts";
+import { patternSumProblem } from "../../../../src/modules/silences/pattern-capacity.ts";
 import { silenceOperation } from "../../../../src/modules/silences/silence-book.ts";
 import { makeCoordinatorShares } from "../../../../src/modules/state/coordinator-shares.ts";
 import { answerSchema } from "../../../support/answer-schema.ts";

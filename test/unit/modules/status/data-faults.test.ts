@@ -116,12 +116,12 @@ describe("the watch over the log", () => {
   it("says that writes are refused from the first refusal until a trial succeeds", async () => {
     let refusals = 0;
     let trials = 0;
-    let hasRoom = false;
+    let hasCapacity = false;
     const watch = new LogWatch({
       refusals: () => refusals,
       trial: async () => {
         trials++;
-        if (!hasRoom) throw new Error("ENOSPC");
+        if (!hasCapacity) throw new Error("ENOSPC");
       },
     });
     await watch.check();
@@ -130,7 +130,7 @@ describe("the watch over the log", () => {
     expect(watch.isRefusing).toBe(true);
     await watch.check();
     expect([watch.isRefusing, trials]).toEqual([true, 1]);
-    hasRoom = true;
+    hasCapacity = true;
     await watch.check();
     expect(watch.isRefusing).toBe(false);
     refusals = 2;

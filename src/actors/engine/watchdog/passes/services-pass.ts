@@ -96,7 +96,7 @@ export class ServicesPass implements WatchdogDetector {
     if (first === 0) {
       this.#signature = this.#signatureOf(slots, inspected);
       const known = this.#known.get(key);
-      const hasPlace = this.#dependencies.shares.room(tenantOf(key)) > 0;
+      const hasPlace = this.#dependencies.shares.available(tenantOf(key)) > 0;
       if (known?.signature === this.#signature && !(known.isLimited && hasPlace)) {
         this.#judgeAll(known);
         return slots.length;

@@ -23,10 +23,10 @@ const FORM_BYTES: u32 = 2 + 8 + 5;
 const INTEGER_END: f64 = 2251799813685248; // 2^51
 
 /** Bytes that may be written for a record. */
-export const RECORD_ROOM: u32 = 36 + FORM_BYTES + 25 + 16 * (WINDOW_MAX + 1);
+export const RECORD_BYTES_MAX: u32 = 36 + FORM_BYTES + 25 + 16 * (WINDOW_MAX + 1);
 
 /**
- * Writes the newest SR_UNCHUNKED values of a stream's ring as the record of a chunk at `out`, a multiple of four with RECORD_ROOM bytes of room, and
+ * Writes the newest SR_UNCHUNKED values of a stream's ring as the record of a chunk at `out`, a multiple of four with RECORD_BYTES_MAX bytes of room, and
  * returns the bytes of the chunk; 0 when there are none.
  */
 export function pack(r: usize, out: usize): u32 {

@@ -3,8 +3,8 @@ import { CB_CHECKSUM_BYTES, CB_HEADER_BYTES, CB_LENGTH_BYTES, CB_STREAM_BYTES } 
 import { CR_CHUNK } from "../../../../core/layout/chunk-record";
 import { WAITING_CHUNKS, WAITING_CHUNKS_BYTES, WAITING_STATES } from "../../../../core/layout/memory-map";
 import { SR_BLOCK, SR_CHUNK_AT, SR_PARTITION, SR_UNCHUNKED, WINDOW_MAX } from "../../../../core/layout/stream-record";
-import { WC_BLOCK, WC_BLOCK_BYTES, WC_CHUNK_BYTES, WC_COUNT, WC_END, WC_ROOM, WC_STATE_BYTES, WC_STREAMS } from "../../../../core/layout/waiting-chunks";
-import { pack, RECORD_ROOM } from "./chunk-ring";
+import { WC_BLOCK, WC_BLOCK_BYTES, WC_CHUNK_BYTES, WC_COUNT, WC_END, WC_CAPACITY, WC_STATE_BYTES, WC_STREAMS } from "../../../../core/layout/waiting-chunks";
+import { pack, RECORD_BYTES_MAX } from "./chunk-ring";
 import { recordOf } from "../shard/shard-table";
 
 /** Chunks, and their bytes. */
@@ -60,7 +60,7 @@ export function takeChunk(slot: u32): bool {
   const partition = <usize>load<u32>(r, SR_PARTITION);
   const state = <usize>WAITING_STATES + partition * WC_STATE_BYTES;
   const end = load<u32>(state, WC_END);
-  if (end + RECORD_ROOM > load<u32>(state, WC_ROOM)) return false;
+  if (end + RECORD_BYTES_MAX > load<u32>(state, WC_CAPACITY)) return false;
   const bytes = pack(r, <usize>WAITING_CHUNKS + partition * WAITING_CHUNKS_BYTES + end);
   if (bytes != 0) {
     if (!fits(state, bytes)) return false;

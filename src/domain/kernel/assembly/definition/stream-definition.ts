@@ -104,7 +104,7 @@ function entry(): usize {
 
 // @ts-ignore
 @inline
-function hasRoom(identity: u32): bool {
+function hasCapacity(identity: u32): bool {
   return used + DEFINE_HEADER_BYTES + identity + TEXT_SLACK <= <u32>DEFINITIONS_BYTES;
 }
 
@@ -120,7 +120,7 @@ export function prepareSeries(span: usize, spanBytes: u32, tenant: u32, type: u3
   if (flags == KIND_CONTESTED) return STATUS_UNKNOWN_STREAM;
   const identity = identityBytes(headBytes);
   if (identity > IDENTITY_MAX) return STATUS_UNKNOWN_STREAM;
-  if (!hasRoom(identity)) return STATUS_DEFINITIONS_FULL;
+  if (!hasCapacity(identity)) return STATUS_DEFINITIONS_FULL;
   if (nextRef == endRef) return STATUS_ALLOWANCE_SPENT;
   if (!writeIdentity(entry() + DEFINE_HEADER_BYTES, headBytes)) return STATUS_UNKNOWN_STREAM;
   return prepare(identity, tenant, partitionOfService(serviceSeed, serviceText(), serviceTextBytes()), flags | serviceLabelNumber << DEFINE_SERVICE_LABEL_SHIFT);
@@ -139,7 +139,7 @@ function describesTarget(name: usize, nameBytes: u32): bool {
  * STATUS_ASK_OWNER or STATUS_DEFINITIONS_FULL. BODY_PADDING_BYTES of anything follow the identity.
  */
 export function definePrepare(identity: usize, identityLength: u32, tenant: u32, ofPartition: u32, flags: u32): i32 {
-  if (!hasRoom(identityLength)) return STATUS_DEFINITIONS_FULL;
+  if (!hasCapacity(identityLength)) return STATUS_DEFINITIONS_FULL;
   const to = entry() + DEFINE_HEADER_BYTES;
   memory.copy(to, identity, identityLength);
   store<u64>(to + identityLength, 0);

@@ -218,8 +218,8 @@ export function labelsOf(span: usize, bytes: u32): usize {
   for (let i: u32 = 0; i + 1 < count; i += 2) {
     const name = symbolAt(load<u32>(REFS + (<usize>i << 2))), value = symbolAt(load<u32>(REFS + (<usize>i << 2), 4));
     const nameBytes = load<u32>(name, SYMBOL_BYTES), valueBytes = load<u32>(value, SYMBOL_BYTES);
-    const room = LABELS_BYTES - <u32>(to - LABELS);
-    if (nameBytes > room || valueBytes > room || nameBytes + valueBytes + 32 > room) return 0;
+    const freeBytes = LABELS_BYTES - <u32>(to - LABELS);
+    if (nameBytes > freeBytes || valueBytes > freeBytes || nameBytes + valueBytes + 32 > freeBytes) return 0;
     const content = 2 + lengthBytes(nameBytes) + nameBytes + lengthBytes(valueBytes) + valueBytes;
     to = writeHead(to, 0x0a, content);
     to = writeHead(to, 0x0a, nameBytes);

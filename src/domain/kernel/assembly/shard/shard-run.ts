@@ -30,7 +30,7 @@ function isPlain(r: usize, flags: u32): bool {
 /** How many rows may come before a chunk is due, the ring is full, or the statistics are taken anew after `pushes` more. */
 // @ts-ignore
 @inline
-function roomOf(chunkAt: u32, unchunked: u32, pushes: u32): u32 {
+function capacityOf(chunkAt: u32, unchunked: u32, pushes: u32): u32 {
   return min(chunkAt > unchunked ? chunkAt - unchunked - 1 : <u32>WINDOW_MAX, min(<u32>WINDOW_MAX - unchunked, pushes));
 }
 
@@ -122,7 +122,7 @@ export function takeRun(r: usize, row: usize, end: usize, baseMs: f64): u32 {
   const pivot = load<f64>(r, SR_PIVOT), usual = load<f64>(r, SR_INTERVAL);
   const samples = load<f64>(r, SR_SAMPLES);
   const number = <u32>(<u64>samples), unchunked = load<u32>(r, SR_UNCHUNKED);
-  const stop = min(end, row + <usize>roomOf(<u32>load<u8>(r, SR_CHUNK_AT), unchunked, window - 1 - pushes) * ROW_BYTES);
+  const stop = min(end, row + <usize>capacityOf(<u32>load<u8>(r, SR_CHUNK_AT), unchunked, window - 1 - pushes) * ROW_BYTES);
   let head = load<u32>(r, SR_HEAD), run = <u32>load<u8>(r, SR_RUN), scale = <u32>load<u16>(r, SR_M2_SCALE);
   let mean = load<f64>(r, SR_MEAN), m2 = load<f64>(r, SR_M2), resolution = load<f64>(r, SR_RESOLUTION);
   let newest = load<f64>(r, SR_LAST_VALUE), raw = load<f64>(r, SR_LAST_RAW), rawBefore: f64 = 0;

@@ -245,9 +245,9 @@ describe("the ring to the coordinator", () => {
   it("has the writer woken once each time that it waits for room", () => {
     const { writer, reader } = ring();
     while (writer.write(1, new Uint8Array(100)));
-    expect(reader.isRoomAwaited()).toBe(false);
-    writer.awaitRoom();
+    expect(reader.isSpaceAwaited()).toBe(false);
+    writer.awaitSpace();
     reader.take(3);
-    expect([reader.isRoomAwaited(), reader.isRoomAwaited()]).toEqual([true, false]);
+    expect([reader.isSpaceAwaited(), reader.isSpaceAwaited()]).toEqual([true, false]);
   });
 });

@@ -18,12 +18,12 @@ async function startOver(
   {
     badLater = [],
     table = "things",
-    hasRoom = true,
+    hasCapacity = true,
     error = (row: number): Error => new RangeError(`row ${row}`),
   }: {
     readonly badLater?: readonly number[];
     readonly table?: string;
-    readonly hasRoom?: boolean;
+    readonly hasCapacity?: boolean;
     readonly error?: (row: number) => Error;
   } = {},
 ) {
@@ -42,7 +42,7 @@ async function startOver(
     if (rows.some((row) => badLater.includes(row))) throw new RangeError("a book of them");
     return rows;
   };
-  const keep = ({ name }: { readonly name: string }) => hasRoom && kept.push(name) > 0;
+  const keep = ({ name }: { readonly name: string }) => hasCapacity && kept.push(name) > 0;
   const ended = await startWithoutRows(start, { trace, keep }).catch((failure: Error) => failure);
   return { ended, kept, left: Array.from(scan(plain, table), ({ value }) => value[0]) };
 }
@@ -73,7 +73,7 @@ describe("a start over rows that cannot be read", () => {
   });
 
   it("ends where there is no room for a row's bytes, and leaves it where it is", async () => {
-    const { ended, left } = await startOver([3], { hasRoom: false });
+    const { ended, left } = await startOver([3], { hasCapacity: false });
     expect(ended).toMatchObject({ message: "row 3" });
     expect(left).toEqual(all);
   });

@@ -27,7 +27,7 @@ export interface FilePages {
 }
 
 /** A change as it is stored: the bytes that are put, or undefined where it deletes. */
-interface RoomOperation {
+interface ReservedOperation {
   readonly value: Uint8Array | undefined;
 }
 
@@ -52,7 +52,7 @@ const ZEROS = new Uint8Array(1024 * 1024);
 const write = promisify(writeCallback);
 
 /** The room behind one file. Nothing may be writing to the file while a method runs, or what it promises is under way. */
-export class FileRoom {
+export class FileReservation {
   readonly #descriptor: number;
   /** Size that the file had at least when it was looked at last. */
   #size = 0;
@@ -65,7 +65,7 @@ export class FileRoom {
   }
 
   /** Whether there is room for a commit already. */
-  has(operations: ReadonlyArray<RoomOperation>, { end, pageBytes, free }: FilePages): boolean {
+  has(operations: ReadonlyArray<ReservedOperation>, { end, pageBytes, free }: FilePages): boolean {
     const needBytes = bytesNeeded(operations, pageBytes);
     const behindBytes = this.#size - end * pageBytes;
     if (behindBytes >= needBytes + this.#reserveBytes) return true;
@@ -78,16 +78,16 @@ export class FileRoom {
   }
 
   /** Makes room for a commit. Rejects with StoreError ENOSPC, or what the disk says, where there is not enough. */
-  async take(operations: ReadonlyArray<RoomOperation>, pages: FilePages): Promise<void> {
+  async take(operations: ReadonlyArray<ReservedOperation>, pages: FilePages): Promise<void> {
     const endBytes = pages.end * pages.pageBytes;
     const needBytes = bytesNeeded(operations, pages.pageBytes);
     const reserveBytes = this.#reserveBytes;
     this.#reserveBytes = Math.min(RESERVE_BYTES_MAX, 2 * reserveBytes);
     const code = await this.#extend(endBytes + needBytes + reserveBytes + STEP_BYTES);
     if (code === undefined) return;
-    const roomBytes = this.#size - endBytes;
-    if (roomBytes >= needBytes + (frees(operations) ? 0 : reserveBytes)) return;
-    if (roomBytes >= needBytes && pages.free() * pages.pageBytes >= FREE_PAGES_FACTOR * needBytes) return;
+    const availableBytes = this.#size - endBytes;
+    if (availableBytes >= needBytes + (frees(operations) ? 0 : reserveBytes)) return;
+    if (availableBytes >= needBytes && pages.free() * pages.pageBytes >= FREE_PAGES_FACTOR * needBytes) return;
     throw new StoreError("make room for a commit", code);
   }
 
@@ -126,13 +126,13 @@ export class FileRoom {
 }
 
 /** Whether the operations leave more room than they take: they delete, and put little. */
-function frees(operations: ReadonlyArray<RoomOperation>): boolean {
+function frees(operations: ReadonlyArray<ReservedOperation>): boolean {
   const putBytes = operations.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
   return putBytes <= OVERHEAD_BYTES / 4 && operations.some(({ value }) => value === undefined);
 }
 
 /** Most pages that the operations can take: values of their own pages, and a leaf that is copied, two where it may split. */
-function bytesNeeded(operations: ReadonlyArray<RoomOperation>, pageBytes: number): number {
+function bytesNeeded(operations: ReadonlyArray<ReservedOperation>, pageBytes: number): number {
   let pages = 0;
   for (const { value } of operations) {
     pages += (value === undefined ? 1 : 2) + ownPages(value, pageBytes);

@@ -45,7 +45,12 @@ export async function matchersProblem(
 }
 
 /** Why a tenant has no room for these matchers besides what is in force, in a sentence; null where there is room. Their patterns can be matched. */
-export function patternRoomProblem(holders: PatternHolders, tenant: string, added: readonly LabelMatcher[], nowMs: number): string | null {
+export function patternCapacityProblem(
+  holders: PatternHolders,
+  tenant: string,
+  added: readonly LabelMatcher[],
+  nowMs: number,
+): string | null {
   const present = added.some(isPattern) ? holdersOf(holders, tenant, nowMs) : [];
   return patternSumProblem(
     holders.patterns,
