@@ -8,7 +8,7 @@ import { STARTS_AFTER_POISON_MAX } from "./core/config/set-aside-limits.ts";
 import { EXIT } from "./server/exit-code.ts";
 
 const MAIN = new URL("./main.js", import.meta.url);
-const PASSED_ON = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+const FORWARDED_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /** What a shell adds to the number of the signal that ended a program. */
 const SIGNAL_CODE = 128;
 
@@ -40,13 +40,13 @@ async function endedBy(signal: NodeJS.Signals): Promise<void> {
 
 function serve(args: readonly string[], starts = 1): void {
   const child = spawn(process.execPath, ["--no-memory-reducer", fileURLToPath(MAIN), ...args], { stdio: "inherit" });
-  for (const signal of PASSED_ON) process.on(signal, () => child.kill(signal));
+  for (const signal of FORWARDED_SIGNALS) process.on(signal, () => child.kill(signal));
   child.once("error", (error) => {
     process.exitCode = 1;
     void logFatal(`the server cannot be started: ${error.message}`);
   });
   child.once("exit", (code, signal) => {
-    for (const each of PASSED_ON) process.removeAllListeners(each);
+    for (const each of FORWARDED_SIGNALS) process.removeAllListeners(each);
     if (signal !== null) void endedBy(signal);
     else if (code === EXIT.again && starts <= STARTS_AFTER_POISON_MAX) serve(args, starts + 1);
     else process.exitCode = code ?? 1;

@@ -234,7 +234,7 @@ export class BodyPort {
   }
 
   #answerNext(status: number, body: string | null, written: WrittenCounts | null): void {
-    this.#passLarge();
+    this.#skipLarge();
     const index = this.#answered % DESCRIPTOR_COUNT;
     const receiver = this.#receivers[index] as AnswerReceiver;
     const ringBytes = this.#ringBytes[index] as number;
@@ -257,7 +257,7 @@ export class BodyPort {
   }
 
   /** Large bodies hold nothing of the ring, and are answered by themselves: bodies behind them overtake them. */
-  #passLarge(): void {
+  #skipLarge(): void {
     while (this.#answered !== this.#head && this.#ringBytes[this.#answered % DESCRIPTOR_COUNT] === 0) {
       this.#receivers[this.#answered % DESCRIPTOR_COUNT] = undefined;
       this.#answered++;
@@ -269,7 +269,7 @@ export class BodyPort {
     this.#largeReceiver = undefined;
     this.#largeBusy = false;
     this.#inEngine--;
-    this.#passLarge();
+    this.#skipLarge();
     receiver.answer(status, body, written);
   }
 

@@ -56,12 +56,12 @@ export class InboxWriter {
     return Math.min(FRAME_ROWS_MAX * ROW_BYTES, this.#ringBytes / 8 - FRAME_HEADER_BYTES);
   }
 
-  /** Bytes written so far (wraps): compare with `hasPassed` to know when the shard has taken them. */
+  /** Bytes written so far (wraps): compare with `hasRead` to know when the shard has taken them. */
   get written(): number {
     return this.#written;
   }
 
-  hasPassed(position: number): boolean {
+  hasRead(position: number): boolean {
     return ((this.#memory.load(this.#readWord) - position) | 0) >= 0;
   }
 
@@ -120,13 +120,13 @@ export class InboxReader {
     this.#next = this.#read;
   }
 
-  /** Bytes written so far (wraps): what a later `hasPassed` is asked. */
+  /** Bytes written so far (wraps): what a later `hasRead` is asked. */
   get written(): number {
     return this.#memory.load(this.#writtenWord);
   }
 
   /** Whether everything up to a position has been released. */
-  hasPassed(position: number): boolean {
+  hasRead(position: number): boolean {
     return ((this.#read - position) | 0) >= 0;
   }
 

@@ -84,7 +84,7 @@ class PackedTable {
   }
 
   /** Whether a pass goes on, or begins: it is worth its looks where many rows came, or some and then no more. */
-  isUnderPass(): boolean {
+  isSweepDue(): boolean {
     const isQuiet = this.put === this.seen;
     this.seen = this.put;
     const rested = this.takesAll ? this.put : this.put + this.left;
@@ -178,7 +178,7 @@ export class PackedStore implements KeyValueStore {
 
   async trim(): Promise<boolean> {
     if (this.#committing > 0) return true;
-    const due = this.#rotation.find((packed) => packed.isUnderPass());
+    const due = this.#rotation.find((packed) => packed.isSweepDue());
     if (due === undefined) return this.#store.trim();
     this.#rotation.push(...this.#rotation.splice(this.#rotation.indexOf(due), 1));
     await this.#pack(due);

@@ -67,7 +67,7 @@ export class PairRun {
   }
 
   /** The track has seen all cycles from one on and before another. */
-  pass(series: BacktestSeries, track: PairTrack, fromMs: number, beforeMs: number): void {
+  covered(series: BacktestSeries, track: PairTrack, fromMs: number, beforeMs: number): void {
     this.#lineage.offer(series, fromMs, beforeMs, () => track.offer());
     const secondMs = this.#secondMs.get(series);
     if (secondMs !== undefined && secondMs >= fromMs && secondMs < beforeMs) this.#begun.set(series, track.offer().copy());

@@ -132,7 +132,7 @@ export class SeriesFrames {
     for (let atMs = pair.dueMs; Number.isFinite(atMs) && atMs < beforeMs; atMs = pair.dueMs) {
       const before = pair.seen;
       for (const frame of pair.visit(atMs)) this.#put(sides, { frame, atMs, stage: STAGE_PAIRS, place: index });
-      retained.pass(series, pair, atMs, pair.dueMs);
+      retained.covered(series, pair, atMs, pair.dueMs);
       if (slices.spend(PAIR_US * (pair.seen - before))) await slices.endSlice();
     }
   }

@@ -30,7 +30,7 @@ export interface IngestExports {
   symbolBytes(number: number): number;
   /** Samples of the body so far that were a NaN, and that were passed over for another replica's. */
   remoteWriteUnobserved(): number;
-  remoteWritePassedOver(): number;
+  remoteWriteSkipped(): number;
   /** Row offsets count from this time from now on: for the unit of work that goes on with the body. */
   remoteWriteRebase(baseMs: number): void;
   /**

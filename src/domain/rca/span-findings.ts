@@ -142,10 +142,10 @@ function departure(now: TimeMoments, count: number, usual: UsualTime): number {
 /** Errors of entries beyond the usual rate, less those of the services that are called. */
 function originErrors({ operations, calls }: Pick<IncidentEvidence, "operations" | "calls">): SpanFinding[] {
   const own = entryErrors(operations);
-  const passed = new Map<string, number>();
-  for (const { caller, now } of calls) passed.set(caller, (passed.get(caller) ?? 0) + now.errors);
+  const propagated = new Map<string, number>();
+  for (const { caller, now } of calls) propagated.set(caller, (propagated.get(caller) ?? 0) + now.errors);
   return [...own].flatMap(([serviceId, { past, now }]) => {
-    return errorFinding(serviceId, past, now, now.errors - (passed.get(serviceId) ?? 0), "origin_errors");
+    return errorFinding(serviceId, past, now, now.errors - (propagated.get(serviceId) ?? 0), "origin_errors");
   });
 }
 

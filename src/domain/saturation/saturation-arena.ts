@@ -9,7 +9,7 @@ const PAGE_PLACES = 256;
 /** Behind the head of the series. */
 const FED_AT = SATURATION_HEAD_VALUES;
 const FIRST_AT = FED_AT + 1;
-const PASS_AT = FED_AT + 2;
+const GENERATION_AT = FED_AT + 2;
 const READY_AT = FED_AT + 3;
 const HEAD_VALUES = FED_AT + 4;
 
@@ -94,14 +94,14 @@ export class SaturationArena {
     this.#set(index, READY_AT, 1);
   }
 
-  markPass(index: number, pass: number): void {
-    this.#set(index, PASS_AT, pass);
+  markGeneration(index: number, generation: number): void {
+    this.#set(index, GENERATION_AT, generation);
   }
 
   /** Gives back the places that this pass has not marked. */
-  sweep(pass: number): void {
+  sweep(generation: number): void {
     for (const [key, { place: index, tenant }] of this.#places) {
-      if (this.#get(index, PASS_AT) === pass) continue;
+      if (this.#get(index, GENERATION_AT) === generation) continue;
       this.#places.delete(key);
       this.#shares.give(tenant);
       this.#free.push(index);

@@ -61,17 +61,17 @@ export class EngineClient {
   readonly #links: readonly EngineLink[];
   /** Ids of questions; one counter for all clients of the same links. */
   readonly #ids: { next: number };
-  readonly #pass: Passage;
+  readonly #passage: Passage;
 
-  constructor(links: readonly EngineLink[], ids = { next: 1 }, pass: Passage = (_, ask) => ask()) {
+  constructor(links: readonly EngineLink[], ids = { next: 1 }, passage: Passage = (_, ask) => ask()) {
     this.#links = links;
     this.#ids = ids;
-    this.#pass = pass;
+    this.#passage = passage;
   }
 
   /** The same engines for whoever asks in a way of their own. */
-  through(pass: Passage): EngineClient {
-    return new EngineClient(this.#links, this.#ids, pass);
+  through(passage: Passage): EngineClient {
+    return new EngineClient(this.#links, this.#ids, passage);
   }
 
   get count(): number {
@@ -176,7 +176,7 @@ export class EngineClient {
   }
 
   async #ask(engine: number, query: EngineQuery): Promise<EngineAnswer> {
-    const answer = await this.#pass(engine, () => this.#reach(engine, query));
+    const answer = await this.#passage(engine, () => this.#reach(engine, query));
     if (answer.type !== query.type || answer.id !== query.id)
       throw new Error(`engine ${engine} answered ${answer.type} ${answer.id} to ${query.type} ${query.id}`);
     return answer;

@@ -66,13 +66,13 @@ export class StreamReturns {
     return this.#queues[partition]?.isEmpty === false;
   }
 
-  /** Where the partition's queue ends now: what `hasPassed` is asked later. */
+  /** Where the partition's queue ends now: what `hasReached` is asked later. */
   end(partition: number): number {
     return this.#queues[partition]?.pushed ?? 0;
   }
 
   /** Whether everything that waited at a position has been applied. */
-  hasPassed(partition: number, end: number): boolean {
+  hasReached(partition: number, end: number): boolean {
     const queue = this.#queues[partition];
     return queue === undefined || queue.taken >= end;
   }

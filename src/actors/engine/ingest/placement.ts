@@ -118,8 +118,8 @@ export class Placement {
     const ready = this.#owing.length === 0 ? [] : this.#takePaid();
     let count = 0;
     for (const { answers, debts, positions } of this.#pending) {
-      const passed = positions.every((position, j) => j === this.self || (this.#writers[j] as InboxWriter).hasPassed(position));
-      if (!passed) break;
+      const isRead = positions.every((position, j) => j === this.self || (this.#writers[j] as InboxWriter).hasRead(position));
+      if (!isRead) break;
       if (debts.isPaid) for (const answer of answers) ready.push(answer);
       else for (const [index, answer] of answers.entries()) ready.push(...this.#paidOrOwing(answer, debts, index));
       count++;

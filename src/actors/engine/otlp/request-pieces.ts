@@ -83,7 +83,7 @@ export class RequestCut {
   readonly #pieces: RequestPiece[] = [];
   #objects = 0;
   /** Bytes passed since the last turn. */
-  #passed = 0;
+  #scannedBytes = 0;
 
   constructor(
     body: Body,
@@ -212,9 +212,9 @@ export class RequestCut {
 
   /** Whether so many bytes more are as much as one turn passes. */
   #isSliceOver(bytes: number): boolean {
-    this.#passed += bytes;
-    if (this.#passed < JSON_SCANNED_BYTES_MAX) return false;
-    this.#passed = 0;
+    this.#scannedBytes += bytes;
+    if (this.#scannedBytes < JSON_SCANNED_BYTES_MAX) return false;
+    this.#scannedBytes = 0;
     return true;
   }
 

@@ -51,7 +51,7 @@ export class DelayedQueries {
     // First what left this engine for the store: whoever asks looks there for what the answer no longer holds. A full ring has them wait.
     outbox.flush();
     if (outbox.isCarrying) return false;
-    const at = this.#waiting.findIndex(({ partition, end }) => returns.hasPassed(partition, end));
+    const at = this.#waiting.findIndex(({ partition, end }) => returns.hasReached(partition, end));
     const [found] = at < 0 ? [] : this.#waiting.splice(at, 1);
     if (found?.query.type === "log-mark") reply(found.query);
     else return this.#step(found === undefined ? this.#scans.shift() : queries.answer(found.query));

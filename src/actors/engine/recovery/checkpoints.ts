@@ -353,7 +353,7 @@ export class Checkpoints {
   /** Rows that wait for a stream are behind the vector too. */
   #isSettled({ awaited, partition }: Draft): boolean {
     if (this.#dependencies.shard.returns.isHeld(partition.number)) return false;
-    return this.#dependencies.readers.every((reader, writer) => reader === undefined || reader.hasPassed(awaited[writer] as number));
+    return this.#dependencies.readers.every((reader, writer) => reader === undefined || reader.hasRead(awaited[writer] as number));
   }
 
   /** Takes some idle streams out of memory; false at the end. */

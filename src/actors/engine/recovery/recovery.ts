@@ -300,7 +300,7 @@ export class Recovery {
     this.#block = block;
     this.#refs.beginBlock();
     const sends = this.#options.engine === 0 && !this.#isSent(block);
-    if (sends) this.#passWriter(block);
+    if (sends) this.#skipWriter(block);
     const marks = this.#omissions.marksOf(block);
     for (const section of sectionsOf(block.payload)) {
       this.#dependencies.shard.work.section = section.kind;
@@ -332,10 +332,10 @@ export class Recovery {
     return mark !== undefined && isCovered(block.end, mark);
   }
 
-  #passWriter({ writer, end }: ReplayBlock): void {
-    const passed = this.#sentAgain.get(writer);
-    if (passed === undefined) this.#sentAgain.set(writer, { end, usage: new UsageTally() });
-    else passed.end = end;
+  #skipWriter({ writer, end }: ReplayBlock): void {
+    const known = this.#sentAgain.get(writer);
+    if (known === undefined) this.#sentAgain.set(writer, { end, usage: new UsageTally() });
+    else known.end = end;
   }
 
   /** Marks of the epoch that was read: what was sent again is not sent once more by the next start, and its events are counted once. */

@@ -302,10 +302,10 @@ export class RemoteWriteDecoder implements BodyDecoder {
     const { kernel, counters, requestId, tenantName } = this.#dependencies;
     const sent = this.#samples + this.#histogramsSent;
     const unobserved = kernel.remoteWriteUnobserved();
-    const passedOver = kernel.remoteWritePassedOver();
+    const skipped = kernel.remoteWriteSkipped();
     counters.add("samplesUnobserved", unobserved);
-    counters.add("samplesPassedOver", passedOver);
-    const accepted = sent - this.#refused - passedOver - this.#notFinite.count;
+    counters.add("samplesPassedOver", skipped);
+    const accepted = sent - this.#refused - skipped - this.#notFinite.count;
     counters.accepted("metric", accepted);
     unit.accept(tenantName(body.tenant), body.wallMs, "metric", accepted);
     const answer = this.#answer(sent, requestId(body.admission));

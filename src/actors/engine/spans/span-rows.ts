@@ -80,12 +80,12 @@ export class SpanRows implements AttributeSlots {
 
   /** Does the last step once more, up to the row at hand: texts may have other numbers, and rows may come in shorter steps. */
   stepAgain(): void {
-    let passed = this.#next;
-    if (passed === 0) return;
-    while (this.#step() && passed > this.#count) passed -= this.#count;
-    this.#next = passed;
-    this.at = (passed - 1) * ROW_LENGTH;
-    this.#doubleAt = (passed - 1) * ROW_DOUBLES;
+    let consumed = this.#next;
+    if (consumed === 0) return;
+    while (this.#step() && consumed > this.#count) consumed -= this.#count;
+    this.#next = consumed;
+    this.at = (consumed - 1) * ROW_LENGTH;
+    this.#doubleAt = (consumed - 1) * ROW_DOUBLES;
   }
 
   #step(): boolean {

@@ -26,7 +26,7 @@ interface WatchedService {
   readonly environment: string;
   readonly streams: readonly BacktestSeries[];
   /** Number of values of each stream that have come. */
-  readonly passed: Uint32Array;
+  readonly consumed: Uint32Array;
   readonly rhythm: ArrivalRhythm;
   /** All of its streams do. */
   readonly endsWithHistory: boolean;
@@ -52,10 +52,10 @@ export class StaleRule implements BacktestRule {
     this.#services = servicesOf(all).map((members) => {
       const { tenant, environment, serviceId } = (members[0] as PlacedSeries).series.name;
       const streams = members.map(({ series }) => series);
-      const passed = new Uint32Array(streams.length);
+      const consumed = new Uint32Array(streams.length);
       const endsWithHistory = streams.every((series) => series.endsWithHistory === true);
       const service = serviceKey(tenant, serviceId);
-      return { tenant, service, environment, streams, passed, rhythm: new ArrivalRhythm(offsetMs), endsWithHistory };
+      return { tenant, service, environment, streams, consumed, rhythm: new ArrivalRhythm(offsetMs), endsWithHistory };
     });
     this.costUs = 1 + STREAM_US * all.length;
   }
@@ -83,19 +83,19 @@ export class StaleRule implements BacktestRule {
   }
 
   /** The rhythm is that of the stream that has sent last. */
-  #feed({ streams, passed, rhythm }: WatchedService, nowMs: number): void {
+  #feed({ streams, consumed, rhythm }: WatchedService, nowMs: number): void {
     let newest = -1;
     let newestMs = Number.NEGATIVE_INFINITY;
     for (const [index, { times }] of streams.entries()) {
-      let count = passed[index] as number;
+      let count = consumed[index] as number;
       while (count < times.length && (times[count] as number) <= nowMs) count++;
-      passed[index] = count;
+      consumed[index] = count;
       const lastMs = count === 0 ? Number.NEGATIVE_INFINITY : (times[count - 1] as number);
       if (lastMs > newestMs) [newest, newestMs] = [index, lastMs];
     }
     if (newest < 0 || newestMs <= rhythm.lastSeenMs) return;
     const { times } = streams[newest] as BacktestSeries;
-    const count = passed[newest] as number;
+    const count = consumed[newest] as number;
     const from = Number.isNaN(rhythm.lastSeenMs) ? 0 : indexAfter(times, rhythm.lastSeenMs);
     for (let at = Math.max(from, count - RING_VALUES); at < count; at++) rhythm.observe(times[at] as number);
   }

@@ -230,7 +230,7 @@ export class DepartureDetector {
   /** Standard deviations from which on a value to a side departs. */
   #barTo(side: number): number {
     const { caution, streams } = this.#newest;
-    return caution * Math.max(DEPARTURE_MIN, this.#tails.to(side).passedWith(this.#pageProbability, streams));
+    return caution * Math.max(DEPARTURE_MIN, this.#tails.to(side).exceededWith(this.#pageProbability, streams));
   }
 
   /** Takes the level for usual, as after a deployment. */

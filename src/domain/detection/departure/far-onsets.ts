@@ -46,7 +46,7 @@ export class FarOnsets {
     let least = Number.POSITIVE_INFINITY;
     for (let back = 0; back < most; back++) {
       least = Math.min(least, sizeOf(back));
-      if (least > 0 && back > 0 && least >= tail.passedWith(probability ** (1 / (back + 1)))) return true;
+      if (least > 0 && back > 0 && least >= tail.exceededWith(probability ** (1 / (back + 1)))) return true;
     }
     return false;
   }

@@ -121,7 +121,7 @@ export class OwnTail {
     return sum / (used - 1);
   }
 
-  /** Probability per value of a departure as large, by the same tail: the inverse of `passedWith`, but never less than its values can show, 1 / (n + 1). */
+  /** Probability per value of a departure as large, by the same tail: the inverse of `exceededWith`, but never less than its values can show, 1 / (n + 1). */
   chanceOf(size: number): number {
     const count = Math.min(COUNT_MAX, this.#floats[COUNT] as number);
     const shown = 1 / (count + 1);
@@ -141,14 +141,14 @@ export class OwnTail {
   }
 
   /** Departure that the series passes with this probability per value; 0 where too few are known. A series of few values, one of `alike`, has done only a part of what all do. */
-  passedWith(probability: number, alike = 1): number {
+  exceededWith(probability: number, alike = 1): number {
     const count = Math.min(COUNT_MAX, this.#floats[COUNT] as number);
     const used = this.#used(count);
     const last = this.#largest[used - 1] ?? 0;
     if (used < TAIL_MIN || last <= 0) return 0;
-    const passed = last * Math.max(1, used / (count * probability)) ** this.#exponentOf(used, last);
+    const exceeded = last * Math.max(1, used / (count * probability)) ** this.#exponentOf(used, last);
     const unseen = Math.max(1, (ALIKE_VALUES * (alike - 1)) / count) ** EXPONENT_MIN;
     const times = alike > 1 ? LARGEST_TIMES_MAX_ALIKE : LARGEST_TIMES_MAX;
-    return Math.min(times * unseen * (this.#largest[0] as number), passed);
+    return Math.min(times * unseen * (this.#largest[0] as number), exceeded);
   }
 }

@@ -190,7 +190,7 @@ export class ServiceDetector {
     if (this.#model !== null) {
       verdict.evidence = this.#weigh(this.#model, this.#rows, (FEATURE_ROWS - 1) * this.#width, timeMs);
       verdict.firing = this.#step(timeMs, verdict.evidence / EVIDENCE_BAR);
-      const tail = verdict.firing.isFiring ? this.#tail.passedWith(PAGES_SHARE * pagesPerValue(this.#interval.ms)) : 0;
+      const tail = verdict.firing.isFiring ? this.#tail.exceededWith(PAGES_SHARE * pagesPerValue(this.#interval.ms)) : 0;
       verdict.tail = verdict.z >= SURE_Z ? Math.min(tail, verdict.evidence) : tail;
       if (!verdict.firing.isFiring) this.#tail.add(Math.max(0, verdict.evidence));
     }

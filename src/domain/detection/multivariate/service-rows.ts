@@ -56,14 +56,14 @@ export class HistoryCursor {
   readonly #history: ServiceHistory;
   readonly #ageMsMax: number;
   /** Number of samples of each stream that are not after the time at hand. */
-  readonly #passed: Uint32Array;
+  readonly #consumed: Uint32Array;
   readonly #aggregate = new Aggregate();
   #newestMs = Number.NEGATIVE_INFINITY;
 
   constructor(history: ServiceHistory, intervalMs: number) {
     this.#history = history;
     this.#ageMsMax = valueAgeMsMax(intervalMs);
-    this.#passed = new Uint32Array(history.streams.length);
+    this.#consumed = new Uint32Array(history.streams.length);
   }
 
   /** Time of the newest value of the vector read last. */
@@ -93,12 +93,12 @@ export class HistoryCursor {
   /** Adds a stream's newest value; its time. */
   #take(stream: number, timeMs: number): number {
     const { times, values } = this.#history.streams[stream] as StreamSamples;
-    let passed = this.#passed[stream] as number;
-    while (passed < times.length && (times[passed] as number) <= timeMs) passed++;
-    this.#passed[stream] = passed;
-    if (passed === 0) return Number.NEGATIVE_INFINITY;
-    const atMs = times[passed - 1] as number;
-    if (timeMs - atMs <= this.#ageMsMax) this.#aggregate.add(values[passed - 1] as number);
+    let consumed = this.#consumed[stream] as number;
+    while (consumed < times.length && (times[consumed] as number) <= timeMs) consumed++;
+    this.#consumed[stream] = consumed;
+    if (consumed === 0) return Number.NEGATIVE_INFINITY;
+    const atMs = times[consumed - 1] as number;
+    if (timeMs - atMs <= this.#ageMsMax) this.#aggregate.add(values[consumed - 1] as number);
     return atMs;
   }
 }

@@ -98,7 +98,7 @@ export class LastingEvidence {
     this.comesAgain = false;
     if ((isAloneNews || isSharedNews) && !isReported && !isOrdinary(this.side)) {
       const hasTail = count >= LASTING_STRETCHES_MIN * LASTING_STRETCH;
-      const tail = hasTail ? this.#tail.passedWith((PAGES_A_DAY * LASTING_STRETCH * intervalMs) / DAY_MS) : 0;
+      const tail = hasTail ? this.#tail.exceededWith((PAGES_A_DAY * LASTING_STRETCH * intervalMs) / DAY_MS) : 0;
       const isRare = isAloneNews && alone >= tail;
       const isHabit = isKnown();
       this.reports = isRare && !isHabit;

@@ -357,7 +357,7 @@ export class PairDetector {
     const { ms } = this.#interval;
     if (evidence < 1 || timeMs - this.#firing.openedMs > RECENT_VALUES * ms) return false;
     if (this.#isBusy(timeMs, side) || this.departure.isSmallMove || this.departure.hasHadLevel(value)) return false;
-    const tail = this.#levelTail.passedWith(highLevels(width * ms, width) * shareOfOne(streams));
+    const tail = this.#levelTail.exceededWith(highLevels(width * ms, width) * shareOfOne(streams));
     if (this.#verdict.level < (tail * zThreshold) / Z_THRESHOLD_DEFAULT) return false;
     const bar = SHARED_LEVEL * levelBar * scale;
     let near = 0;

@@ -20,7 +20,7 @@ export class StretchTail {
   }
 
   /** As of an own tail. */
-  passedWith(probability: number): number {
-    return this.#tail.passedWith(probability);
+  exceededWith(probability: number): number {
+    return this.#tail.exceededWith(probability);
   }
 }

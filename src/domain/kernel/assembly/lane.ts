@@ -14,7 +14,7 @@ export { seriesKindsAdd, seriesKindsClear } from "./definition/series-kinds";
 export { symbolBytes, symbolCount, symbolPointer } from "./remote-write/remote-write-symbols";
 export {
   defineSettle, remoteWrite2Begin, remoteWriteBegin, remoteWriteGoOn, remoteWriteKeep, remoteWriteNoted,
-  remoteWritePassedOver, remoteWriteRebase, remoteWriteReplica, remoteWriteResolve, remoteWriteSkipSeries, remoteWriteStep, remoteWriteUnobserved, replicaSource,
+  remoteWriteSkipped, remoteWriteRebase, remoteWriteReplica, remoteWriteResolve, remoteWriteSkipSeries, remoteWriteStep, remoteWriteUnobserved, replicaSource,
   unknownBytes, unknownPointer,
 } from "./remote-write/remote-write-walk";
 export { metadataHelp, metadataType, metadataUnit } from "./remote-write/remote-write-metadata";

@@ -53,10 +53,10 @@ it("begins anew when it is empty, where that room is free", () => {
   expect([read()?.pointer, read()?.value, read()]).toEqual([start, 1, undefined]);
   const before = writer.written;
   expect(write(2, 1024)).toBe(true);
-  expect(writer.hasPassed(before)).toBe(true);
-  expect(writer.hasPassed(writer.written)).toBe(false);
+  expect(writer.hasRead(before)).toBe(true);
+  expect(writer.hasRead(writer.written)).toBe(false);
   expect(read()).toMatchObject({ pointer: start, value: 2, whole: true });
-  expect(writer.hasPassed(writer.written)).toBe(true);
+  expect(writer.hasRead(writer.written)).toBe(true);
   // Larger than what lies before its place: it goes on behind.
   expect(write(3, 64 * 1024)).toBe(true);
   expect(read()).toMatchObject({ value: 3, whole: true });

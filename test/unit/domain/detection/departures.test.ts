@@ -45,29 +45,29 @@ describe("the tail of a series", () => {
   const heavy = Array.from({ length: 20_000 }, () => (1 - uniform()) ** (-1 / 2.5));
 
   it("is extrapolated to what is passed once in so many values: light as such, heavy as heavy", () => {
-    expect(tailOf(light).passedWith(1e-5)).toBeGreaterThan(4);
-    expect(tailOf(light).passedWith(1e-5)).toBeLessThan(8);
-    expect(tailOf(heavy).passedWith(1e-5)).toBeGreaterThan(60);
-    expect(tailOf(heavy).passedWith(1e-5)).toBeLessThan(180);
+    expect(tailOf(light).exceededWith(1e-5)).toBeGreaterThan(4);
+    expect(tailOf(light).exceededWith(1e-5)).toBeLessThan(8);
+    expect(tailOf(heavy).exceededWith(1e-5)).toBeGreaterThan(60);
+    expect(tailOf(heavy).exceededWith(1e-5)).toBeLessThan(180);
     expect([tailOf(light).isHeavy, tailOf(heavy.map((size) => size ** 2)).isHeavy]).toEqual([false, true]);
   });
 
   it("asks for no more than three times what was ever seen, and for nothing where too little was", () => {
     const event = [...light.slice(0, 500), 6, 6.5, 6.2, 6.4, 6.6];
-    expect(tailOf(event).passedWith(1e-9)).toBeCloseTo(3 * 6.6, 4);
-    expect(tailOf([1, 2]).passedWith(1e-3)).toBe(0);
+    expect(tailOf(event).exceededWith(1e-9)).toBeCloseTo(3 * 6.6, 4);
+    expect(tailOf([1, 2]).exceededWith(1e-3)).toBe(0);
     // One of forty has shown in an hour little of what all of them do in it; in a day, its own part.
     const hour = light.slice(0, 60);
-    expect(tailOf(hour).passedWith(1e-9, 40) / tailOf(hour).passedWith(1e-9)).toBeCloseTo((4 / 3) * ((10 * 39) / 60) ** 0.2, 4);
-    expect(tailOf(event).passedWith(1e-9, 40)).toBeCloseTo(4 * 6.6, 4);
+    expect(tailOf(hour).exceededWith(1e-9, 40) / tailOf(hour).exceededWith(1e-9)).toBeCloseTo((4 / 3) * ((10 * 39) / 60) ** 0.2, 4);
+    expect(tailOf(event).exceededWith(1e-9, 40)).toBeCloseTo(4 * 6.6, 4);
   });
 
   it("forgets: a month of minutes later half of a departure is left", () => {
     const tail = tailOf(Array(12).fill(10));
-    const before = tail.passedWith(0.5);
+    const before = tail.exceededWith(0.5);
     for (let value = 0; value < 43_200; value++) tail.add(0);
-    expect(tail.passedWith(0.5)).toBeGreaterThan(0.45 * before);
-    expect(tail.passedWith(0.5)).toBeLessThan(0.65 * before);
+    expect(tail.exceededWith(0.5)).toBeGreaterThan(0.45 * before);
+    expect(tail.exceededWith(0.5)).toBeLessThan(0.65 * before);
   });
 });
 

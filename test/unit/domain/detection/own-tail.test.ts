@@ -29,7 +29,7 @@ describe("the probability of a departure by its own tail", () => {
   it("is the inverse of what is passed with it", () => {
     const { uniform } = generator(4);
     const tail = tailOf(Array.from({ length: 500 }, () => (1 - uniform()) ** -0.5));
-    const size = tail.passedWith(0.01);
+    const size = tail.exceededWith(0.01);
     expect(tail.chanceOf(size)).toBeCloseTo(0.01, 6);
   });
 });
@@ -47,7 +47,7 @@ describe("what a series of a service may page by chance", () => {
         return normal() / Math.sqrt(squares / 3);
       };
       const tail = tailOf(Array.from({ length: 2_000 }, () => Math.max(0, student())));
-      passed += studentTail(tail.passedWith(share, series)) / seeds;
+      passed += studentTail(tail.exceededWith(share, series)) / seeds;
     }
     expect(passed).toBeLessThan(share);
   });

@@ -80,9 +80,9 @@ export class CoverageScan {
       attributes: new Map(),
     };
     const most = Math.min(query.most, COVERAGE_STREAMS_PER_SLICE);
-    let passedOver = COVERAGE_STREAMS_PER_SLICE * SERVICES_PER_STREAM;
+    let budget = COVERAGE_STREAMS_PER_SLICE * SERVICES_PER_STREAM;
     let isAtEnd = false;
-    while (slice.lookedAt < most && passedOver-- > 0 && !isAtEnd) {
+    while (slice.lookedAt < most && budget-- > 0 && !isAtEnd) {
       if (this.#service === undefined) isAtEnd = !this.#advance();
       else this.#inspect(slice, most);
     }

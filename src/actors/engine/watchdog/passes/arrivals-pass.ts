@@ -57,7 +57,7 @@ interface Watched {
   readonly known: KnownArrivals;
   /** It has been heard in time, here or before the start: not all that came of it was past when it came. */
   isLive: boolean;
-  pass: number;
+  generation: number;
 }
 
 /** The pass of one engine. */
@@ -81,7 +81,7 @@ export class ArrivalsPass implements WatchdogDetector {
   #traffic: Array<readonly [string, string, number]> = [];
   #startedMs = Number.NaN;
   #nowMs = 0;
-  #pass = 0;
+  #generation = 0;
   #silent: SilentService[] = [];
   #pending: Record<string, number[]> = {};
   #unheard: ServiceInEnvironment[] = [];
@@ -101,8 +101,8 @@ export class ArrivalsPass implements WatchdogDetector {
   /** Begins a pass; what nobody could receive before the first pass is no silence. */
   begin(nowMs: number): void {
     this.#nowMs = nowMs;
-    this.#pass++;
-    if (this.#pass === 1) this.#start();
+    this.#generation++;
+    if (this.#generation === 1) this.#start();
     this.#newest.clear();
   }
 
@@ -144,7 +144,7 @@ export class ArrivalsPass implements WatchdogDetector {
 
   end(): void {
     for (const [key, watched] of this.#watched) {
-      if (watched.pass === this.#pass) continue;
+      if (watched.generation === this.#generation) continue;
       const end = key.indexOf("\0");
       const [service, environment] = [key.slice(end + 1), key.slice(0, end)];
       if (this.#nowMs - watched.known.rhythm.lastSeenMs < ABSENT_MS_MAX) this.#judgeSilence(service, environment, watched);
@@ -211,7 +211,7 @@ export class ArrivalsPass implements WatchdogDetector {
       this.#skipped.service_limit = (this.#skipped.service_limit ?? 0) + 1;
       return this.#firstSeenMs;
     }
-    watched.pass = this.#pass;
+    watched.generation = this.#generation;
     const { known } = watched;
     known.firstSeenMs = Math.min(known.firstSeenMs, this.#firstSeenMs);
     this.#feed(known.rhythm, slot);
@@ -223,7 +223,7 @@ export class ArrivalsPass implements WatchdogDetector {
   #judgeKnown(service: string, environment: string): void {
     const watched = this.#watched.get(`${environment}\0${service}`);
     if (watched === undefined) return;
-    watched.pass = this.#pass;
+    watched.generation = this.#generation;
     this.#judgeSilence(service, environment, watched);
   }
 
@@ -258,8 +258,8 @@ export class ArrivalsPass implements WatchdogDetector {
     if (watched !== undefined) return watched;
     const [tenant] = JSON.parse(key.slice(key.indexOf("\0") + 1)) as [string];
     if (!this.#dependencies.shares.take(tenant)) return undefined;
-    const isLive = this.#pass <= RESTORED_PASSES;
-    const begun = { tenant, known: this.#dependencies.rhythms.obtain(key), isLive, pass: 0 };
+    const isLive = this.#generation <= RESTORED_PASSES;
+    const begun = { tenant, known: this.#dependencies.rhythms.obtain(key), isLive, generation: 0 };
     this.#watched.set(key, begun);
     return begun;
   }

@@ -74,7 +74,7 @@ export class SaturationPass implements WatchdogDetector {
   readonly #feed: SaturationFeed;
   readonly #reported = new KnownSaturation();
   #limitsVersion = 0;
-  #pass = 0;
+  #generation = 0;
   #nowMs = 0;
   #service: ServiceAtHand | undefined;
   #reports: SaturationReport[] = [];
@@ -121,7 +121,7 @@ export class SaturationPass implements WatchdogDetector {
   }
 
   begin(nowMs: number): void {
-    this.#pass++;
+    this.#generation++;
     this.#nowMs = nowMs;
     this.#service = undefined;
   }
@@ -138,7 +138,7 @@ export class SaturationPass implements WatchdogDetector {
   }
 
   end(): void {
-    this.#arena.sweep(this.#pass);
+    this.#arena.sweep(this.#generation);
     this.#dependencies.breaches.expire(this.#nowMs);
     this.#dependencies.counters.set("saturationSeries", this.#arena.size);
   }
@@ -201,7 +201,7 @@ export class SaturationPass implements WatchdogDetector {
   #judge(unit: SlotUnit, service: ServiceAtHand): string {
     const index = this.#arena.placeOf(unit.key, unit.name.tenant);
     if (index === undefined) return this.#idle(unit, "series_limit");
-    this.#arena.markPass(index, this.#pass);
+    this.#arena.markGeneration(index, this.#generation);
     const slots = unit.streams.map(({ slot }) => slot);
     if (!this.#prepare(index, unit, slots)) return this.#idle(unit, LEARNING);
     const at = this.#arena.open(index);
@@ -266,7 +266,7 @@ export class SaturationPass implements WatchdogDetector {
     const firstMs = this.#feed.firstMs(slots);
     if (arena.isReady(index) && firstMs >= arena.firstMs(index)) return true;
     if (arena.isReady(index)) arena.clear(index);
-    arena.markPass(index, this.#pass);
+    arena.markGeneration(index, this.#generation);
     arena.setFirstMs(index, firstMs);
     if (this.#feed.holdAll(slots)) {
       this.#begin(index, unit.key);

@@ -47,7 +47,7 @@ let isVersion2: bool = false;
 /** Number of the body: decisions of others do not count. */
 let bodyNumber: u64 = 0, bodies: u64 = 0;
 let unobserved: u32 = 0;
-let passedOver: u32 = 0;
+let skipped: u32 = 0;
 
 // The series at hand.
 let inSeries: bool = false;
@@ -94,7 +94,7 @@ function begin(samples: i32, end: usize, tenantIndex: u32, base: f64, min: f64, 
   inSeries = false;
   pending = STATUS_OK;
   newStart = reportedStart = 0;
-  unobserved = passedOver = 0;
+  unobserved = skipped = 0;
   bodyNumber = ++bodies;
   return samples;
 }
@@ -105,8 +105,8 @@ export function remoteWriteUnobserved(): u32 {
 }
 
 /** Samples of the body that were passed over because another replica's are taken. */
-export function remoteWritePassedOver(): u32 {
-  return passedOver;
+export function remoteWriteSkipped(): u32 {
+  return skipped;
 }
 
 /**
@@ -128,7 +128,7 @@ export function remoteWriteKeep(): usize {
   store<u32>(at, <u32>bodyEnd, 76);
   store<u32>(at, <u32>nextEntry, 80);
   store<u32>(at, unobserved, 84);
-  store<u32>(at, passedOver, 88);
+  store<u32>(at, skipped, 88);
   store<i32>(at, pending, 92);
   store<u32>(at, <u32>fieldsAt, 104);
   store<u32>(at, <u32>seriesEnd, 108);
@@ -162,7 +162,7 @@ export function remoteWriteGoOn(): void {
   bodyEnd = load<u32>(at, 76);
   nextEntry = load<u32>(at, 80);
   unobserved = load<u32>(at, 84);
-  passedOver = load<u32>(at, 88);
+  skipped = load<u32>(at, 88);
   pending = load<i32>(at, 92);
   fieldsAt = load<u32>(at, 104);
   seriesEnd = load<u32>(at, 108);
@@ -283,7 +283,7 @@ export function remoteWriteReplica(isTaken: bool): void {
   store<u64>(decision(), (bodyNumber << 1) | (isTaken ? 1 : 0));
   pending = STATUS_OK;
   if (isTaken) inSeries = true;
-  else passOver();
+  else skipSeries();
 }
 
 // @ts-ignore
@@ -292,9 +292,9 @@ function decision(): usize {
   return <usize>REPLICA_DECISIONS + (<usize>source << 3);
 }
 
-function passOver(): void {
+function skipSeries(): void {
   inSeries = true;
-  passedOver += remoteWriteSkipSeries();
+  skipped += remoteWriteSkipSeries();
 }
 
 /** After STATUS_ASK_OWNER: whether the shard of another engine holds the stream. STATUS_OK, or STATUS_ALLOWANCE_SPENT as from a step. */
@@ -430,7 +430,7 @@ function admit(): i32 {
     inSeries = false;
     return (pending = STATUS_ASK_REPLICA);
   }
-  if ((decided & 1) == 0) passOver();
+  if ((decided & 1) == 0) skipSeries();
   return STATUS_OK;
 }
 
