@@ -2,9 +2,9 @@
 // that every run sends the same values.
 
 /** Seconds between two samples of a series, in telemetry time. */
-export const TICK_SECONDS = 15;
+export const STEP_SECONDS = 15;
 /** Ticks of one run: 40 minutes of telemetry. */
-export const TICKS = 160;
+export const STEPS = 160;
 
 const SERVICES = ["storefront", "checkout", "payments", "inventory", "search", "shipping"] as const;
 
@@ -27,18 +27,18 @@ export interface PlantedAnomaly {
   readonly service: string;
   readonly metric: string;
   readonly at: number;
-  readonly ticks: number;
+  readonly steps: number;
   readonly factor: number;
   readonly story: string;
 }
 
 export const PLANTED: readonly PlantedAnomaly[] = [
-  { service: "checkout", metric: "latency_p95_ms", at: 90, ticks: 4, factor: 3.2, story: "a slow database query" },
-  { service: "payments", metric: "requests_total", at: 100, ticks: 5, factor: 0.15, story: "traffic to payments breaks off" },
-  { service: "search", metric: "cpu_percent", at: 110, ticks: 6, factor: 2.1, story: "a reindex takes the processors" },
-  { service: "inventory", metric: "queue_depth", at: 120, ticks: 3, factor: 5, story: "a consumer hangs" },
-  { service: "shipping", metric: "latency_p95_ms", at: 130, ticks: 2, factor: 2.4, story: "a carrier's interface times out" },
-  { service: "storefront", metric: "requests_total", at: 140, ticks: 3, factor: 2.5, story: "a crawler arrives" },
+  { service: "checkout", metric: "latency_p95_ms", at: 90, steps: 4, factor: 3.2, story: "a slow database query" },
+  { service: "payments", metric: "requests_total", at: 100, steps: 5, factor: 0.15, story: "traffic to payments breaks off" },
+  { service: "search", metric: "cpu_percent", at: 110, steps: 6, factor: 2.1, story: "a reindex takes the processors" },
+  { service: "inventory", metric: "queue_depth", at: 120, steps: 3, factor: 5, story: "a consumer hangs" },
+  { service: "shipping", metric: "latency_p95_ms", at: 130, steps: 2, factor: 2.4, story: "a carrier's interface times out" },
+  { service: "storefront", metric: "requests_total", at: 140, steps: 3, factor: 2.5, story: "a crawler arrives" },
 ];
 
 /** mulberry32: 32 bits of state, good enough for noise. */
@@ -62,20 +62,20 @@ export interface DemoRecord {
 }
 
 /** Behind the run, where the demo goes on: one of the planted anomalies every three minutes, in turn. */
-const LIVE_PERIOD_TICKS = 12;
-const LIVE_QUIET_TICKS = 4;
+const LIVE_PERIOD_STEPS = 12;
+const LIVE_QUIET_STEPS = 4;
 
-function factorOf(service: string, metric: string, tick: number): number {
+function factorOf(service: string, metric: string, step: number): number {
   const isOf = (one: PlantedAnomaly) => one.service === service && one.metric === metric;
-  if (tick < TICKS) return PLANTED.find((one) => isOf(one) && tick >= one.at && tick < one.at + one.ticks)?.factor ?? 1;
-  const period = Math.floor((tick - TICKS) / LIVE_PERIOD_TICKS);
-  const index = ((tick - TICKS) % LIVE_PERIOD_TICKS) - LIVE_QUIET_TICKS;
+  if (step < STEPS) return PLANTED.find((one) => isOf(one) && step >= one.at && step < one.at + one.steps)?.factor ?? 1;
+  const period = Math.floor((step - STEPS) / LIVE_PERIOD_STEPS);
+  const index = ((step - STEPS) % LIVE_PERIOD_STEPS) - LIVE_QUIET_STEPS;
   const planted = PLANTED[period % PLANTED.length] as PlantedAnomaly;
-  return isOf(planted) && index >= 0 && index < planted.ticks ? planted.factor : 1;
+  return isOf(planted) && index >= 0 && index < planted.steps ? planted.factor : 1;
 }
 
 /** Yields the records of each tick, without end; `name` makes a run's service ids, `startMs` is the time of tick 0. */
-export function* demoTicks(
+export function* demoSteps(
   name: (service: string) => string,
   startMs: number,
   formatTime: (ms: number) => string,
@@ -83,12 +83,12 @@ export function* demoTicks(
   const random = makeRandom(20261121);
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   const totals = new Map<string, number>();
-  for (let tick = 0; ; tick++) {
-    const timestamp = formatTime(startMs + tick * TICK_SECONDS * 1000);
+  for (let step = 0; ; step++) {
+    const timestamp = formatTime(startMs + step * STEP_SECONDS * 1000);
     yield SERVICES.flatMap((service) =>
       SHAPES.map((shape) => {
-        const factor = factorOf(service, shape.metric, tick);
-        const level = shape.base * (1 + 0.05 * Math.sin(tick / 25)) * factor + shape.noise * normal();
+        const factor = factorOf(service, shape.metric, step);
+        const level = shape.base * (1 + 0.05 * Math.sin(step / 25)) * factor + shape.noise * normal();
         const key = `${service} ${shape.metric}`;
         const value = shape.counter ? Math.round((totals.get(key) ?? 1e6) + level) : Math.round(level * 100) / 100;
         totals.set(key, value);

@@ -9,7 +9,7 @@ import { writeError, writeLine } from "../server/terminal.ts";
 import { askedServer, askingHeaders } from "./client/asked-server.ts";
 import type { Environment, ServerConnection } from "./client/server-connection.ts";
 import type { CommandArguments } from "./command-arguments.ts";
-import { type DemoRecord, demoTicks, endOfSeries, PLANTED, type PlantedAnomaly, TICK_SECONDS, TICKS } from "./demo-telemetry.ts";
+import { type DemoRecord, demoSteps, endOfSeries, PLANTED, type PlantedAnomaly, STEP_SECONDS, STEPS } from "./demo-telemetry.ts";
 
 const BUCKET = /^svc_detection_latency_seconds_bucket\{le="([^"]+)"\} (\S+)$/gm;
 
@@ -66,18 +66,18 @@ export async function retireServices(
 /** The sender of one run. */
 class DemoSender {
   readonly #server: ServerConnection;
-  readonly #ticks: Generator<DemoRecord[], never>;
+  readonly #steps: Generator<DemoRecord[], never>;
   #last: DemoRecord[] = [];
   records = 0;
   refused = 0;
 
   constructor(server: ServerConnection, name: (service: string) => string) {
     this.#server = server;
-    this.#ticks = demoTicks(name, systemClock.wallMs() - TICKS * TICK_SECONDS * 1000, formatRfc3339);
+    this.#steps = demoSteps(name, systemClock.wallMs() - STEPS * STEP_SECONDS * 1000, formatRfc3339);
   }
 
-  async sendTick(): Promise<void> {
-    this.#last = this.#ticks.next().value;
+  async sendStep(): Promise<void> {
+    this.#last = this.#steps.next().value;
     const init = { method: "POST", headers: JSON_TYPE, body: JSON.stringify(this.#last) };
     const answer = await call<{ queued: number; failed: number }>(this.#server, "/api/v1/telemetry/batch", init);
     this.records += answer.queued;
@@ -85,9 +85,9 @@ class DemoSender {
   }
 
   async sendRun(showsProgress: boolean): Promise<void> {
-    for (let tick = 1; tick <= TICKS; tick++) {
-      await this.sendTick();
-      if (showsProgress && tick % 40 === 0) writeLine(`  sent ${tick} of ${TICKS} ticks, ${this.records} records`);
+    for (let step = 1; step <= STEPS; step++) {
+      await this.sendStep();
+      if (showsProgress && step % 40 === 0) writeLine(`  sent ${step} of ${STEPS} ticks, ${this.records} records`);
       await pause(SEND_EVERY_MS);
     }
   }
@@ -98,8 +98,8 @@ class DemoSender {
     const onSignal = () => stop.abort();
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, onSignal);
     while (!stop.signal.aborted) {
-      await this.sendTick();
-      await pause(TICK_SECONDS * 1000, undefined, { signal: stop.signal }).catch(() => undefined);
+      await this.sendStep();
+      await pause(STEP_SECONDS * 1000, undefined, { signal: stop.signal }).catch(() => undefined);
     }
   }
 
@@ -149,7 +149,7 @@ export async function runDemo(input: CommandArguments, environment: Environment)
   const run = systemClock.wallMs().toString(36).slice(-5);
   const name = (service: string) => `demo-${run}-${service}`;
   if (!input.has("json"))
-    writeLine(`sending ${(TICKS * TICK_SECONDS) / 60} minutes of a shop's telemetry to ${base}, with ${PLANTED.length} anomalies planted`);
+    writeLine(`sending ${(STEPS * STEP_SECONDS) / 60} minutes of a shop's telemetry to ${base}, with ${PLANTED.length} anomalies planted`);
   const before = latencyHistogram(await call<string>(server, "/metrics"));
   const sender = new DemoSender(server, name);
   await sender.sendRun(!input.has("json"));
@@ -184,7 +184,7 @@ export async function runDemo(input: CommandArguments, environment: Environment)
   );
   writeLine(`look closer: curl "${base}/api/v1/anomalies?service_id=${name("checkout")}"`);
   if (input.has("live")) {
-    writeLine(`\ngoing on, a sample every ${TICK_SECONDS} s and an anomaly every three minutes: ${base}/   Ctrl-C ends it`);
+    writeLine(`\ngoing on, a sample every ${STEP_SECONDS} s and an anomaly every three minutes: ${base}/   Ctrl-C ends it`);
     await sender.goOn();
     await end();
   }

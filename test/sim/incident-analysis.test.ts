@@ -1,6 +1,6 @@
 // Incidents of every category through the whole server on a virtual clock: what the reports say, whatever the number of engines, and after a kill.
 import { describe, expect, it } from "vitest";
-import { CAUSES, type Cause, EXPECTED, shopTick, TICK_MS } from "../../src/cli/incident/scenario.ts";
+import { CAUSES, type Cause, EXPECTED, STEP_MS, shopStep } from "../../src/cli/incident/scenario.ts";
 import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
 import { otlpBodyKind } from "../../src/core/protocol/otlp-kind.ts";
 import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
@@ -39,11 +39,11 @@ async function runTicks(
   change?: Change,
 ): Promise<void> {
   for (let tick = from; tick < to; tick++) {
-    const { records, traces } = shopTick(environment, cause, tick, watched.nowMs, BROKEN_FROM, formatRfc3339);
+    const { records, traces } = shopStep(environment, cause, tick, watched.nowMs, BROKEN_FROM, formatRfc3339);
     change?.(traces, tick);
     await submit(watched, BODY_JSON_BATCH, records);
     await submit(watched, otlpBodyKind("traces", "json"), traces);
-    watched.machine.clock.advance(TICK_MS);
+    watched.machine.clock.advance(STEP_MS);
     for (let turn = 0; turn < TURNS; turn++) {
       await watched.server.rest();
       await new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,6 @@
 // Evidence of an incident: what the coordinator is given by its engines is what the evaluation's loader makes of the same telemetry, and both rank alike.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type ShopRecord, shopTick, TICK_MS } from "../../src/cli/incident/scenario.ts";
+import { type ShopRecord, STEP_MS, shopStep } from "../../src/cli/incident/scenario.ts";
 import { BODY_JSON_BATCH } from "../../src/core/protocol/body-kind.ts";
 import { otlpBodyKind } from "../../src/core/protocol/otlp-kind.ts";
 import { formatRfc3339 } from "../../src/core/time/rfc3339.ts";
@@ -114,12 +114,12 @@ async function rest(watched: WatchedServer): Promise<void> {
 
 async function sendShop(watched: WatchedServer, sent: Sent): Promise<void> {
   for (let tick = 0; tick < UNTIL; tick++) {
-    const { records, traces } = shopTick(ENVIRONMENT, "none", tick, watched.nowMs, BROKEN_FROM, formatRfc3339);
+    const { records, traces } = shopStep(ENVIRONMENT, "none", tick, watched.nowMs, BROKEN_FROM, formatRfc3339);
     slowCatalog(traces, tick);
     sent.take(records, traces);
     await submit(watched, BODY_JSON_BATCH, records);
     await submit(watched, otlpBodyKind("traces", "json"), traces);
-    watched.machine.clock.advance(TICK_MS);
+    watched.machine.clock.advance(STEP_MS);
     await rest(watched);
   }
   // Windows close, children of spans have had their time to come, and sums of calls are sent.
@@ -138,7 +138,7 @@ function cutTo<T extends { readonly past: ArrayLike<unknown> }>(ours: readonly T
 
 /** Spans without those of the last window of their service, in which it stopped: that window has no values. */
 function withoutLastWindows(spans: readonly TimedSpan[]): TimedSpan[] {
-  const windowOf = ({ endMs }: TimedSpan) => Math.floor(endMs / TICK_MS);
+  const windowOf = ({ endMs }: TimedSpan) => Math.floor(endMs / STEP_MS);
   const last = new Map<string, number>();
   for (const span of spans) last.set(span.serviceId, Math.max(last.get(span.serviceId) ?? 0, windowOf(span)));
   return spans.filter((span) => windowOf(span) < (last.get(span.serviceId) as number));
@@ -214,7 +214,7 @@ describe("evidence of an incident", () => {
       const watched = await WatchedServer.open(START, engines);
       const sent = new Sent();
       await sendShop(watched, sent);
-      const timestamp = formatRfc3339(START + BROKEN_FROM * TICK_MS);
+      const timestamp = formatRfc3339(START + BROKEN_FROM * STEP_MS);
       const subject = { service_id: "storefront", metric_name: "cpu_percent", environment: ENVIRONMENT, timestamp };
       await watched.server.query("analyze", {}, "default", subject);
       const evidence = given.at(-1)!;

@@ -177,7 +177,7 @@ export class SpanRig {
   /** The time comes to `wallMs`: windows close that are due. */
   pass(wallMs: number): void {
     while (this.handler.dueMs <= wallMs) this.handler.due(wallMs, this.#monotonicMs);
-    this.handler.tick(wallMs);
+    this.handler.onInterval(wallMs);
   }
 
   /** Stores a partition's checkpoint; it says that it covers `behind` messages less than it does. */
@@ -219,7 +219,7 @@ export class SpanRig {
 
   /** The same as edges. */
   edges(wallMs: number): CallEdge[] {
-    this.handler.tick(wallMs + 3_600_000);
+    this.handler.onInterval(wallMs + 3_600_000);
     const all = new CallEdges(1_000_000);
     for (const edges of this.#sums.values()) all.addEncoded(edges);
     return [...all];

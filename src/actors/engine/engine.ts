@@ -20,7 +20,7 @@ const FRAMES_PER_SLICE = 16;
 /** Size of what waits for the coordinator while logs are read before it is sent. */
 const REPLAY_FLUSH_BYTES = 256 * 1024;
 /** Milliseconds between two looks at what is due by time. */
-const TICK_MS = 200;
+const INTERVAL_MS = 200;
 /** Timeout of an orderly stop for the store to take the last frames; what it has not taken is in the log. */
 const STOP_MS_MAX = 10_000;
 
@@ -44,7 +44,7 @@ export class Engine {
   #checkpoints: Checkpoints | undefined;
   readonly #startMs: number;
   #phase: Phase = "recovering";
-  #nextTickMs = 0;
+  #nextIntervalMs = 0;
   #stopByMs = Number.POSITIVE_INFINITY;
   #lastMark = false;
 
@@ -149,7 +149,7 @@ export class Engine {
     did = this.#takeMessages() || did;
     did = this.#parts.handlers.families.settle() || did;
     did = this.#parts.delayed.answerSome(this.#checkpoints?.isCarrying === true) || did;
-    did = this.#tick() || did;
+    did = this.#onInterval() || did;
     // What changes streams or stores them has its turn behind what is owed of them.
     if (this.#shard.owed.reportSome()) return true;
     did = this.#stepEvidence() || did;
@@ -211,19 +211,19 @@ export class Engine {
     return this.#parts.inbox.takeOne("serving") || any;
   }
 
-  #tick(): boolean {
+  #onInterval(): boolean {
     const nowMs = this.#dependencies.clock.monotonicMs();
-    if (nowMs < this.#nextTickMs) return false;
-    this.#nextTickMs = nowMs + TICK_MS;
+    if (nowMs < this.#nextIntervalMs) return false;
+    this.#nextIntervalMs = nowMs + INTERVAL_MS;
     this.#publishCounters();
-    if (this.#phase === "serving") this.#parts.baselines.tick(nowMs);
-    if (this.#phase === "serving") for (const handler of this.#shard.handlers) handler.tick?.(this.#dependencies.clock.wallMs());
-    return this.#phase === "serving" && !this.#outbox.isOverLimit && this.#checkpoints?.tick(nowMs) === true;
+    if (this.#phase === "serving") this.#parts.baselines.onInterval(nowMs);
+    if (this.#phase === "serving") for (const handler of this.#shard.handlers) handler.onInterval?.(this.#dependencies.clock.wallMs());
+    return this.#phase === "serving" && !this.#outbox.isOverLimit && this.#checkpoints?.onInterval(nowMs) === true;
   }
 
   /** Time for which the engine may sleep when it has nothing to do. */
   get restMs(): number {
-    return Math.min(TICK_MS, this.#parts.handlers.dueInMs);
+    return Math.min(INTERVAL_MS, this.#parts.handlers.dueInMs);
   }
 
   #publishCounters(): void {

@@ -6,36 +6,36 @@ import { every, run, task } from "../../core/faults/guard.ts";
 export interface Expiring {
   /** Place in the list, -1 while it is not there. */
   sweepIndex: number;
-  sweepTicks: number;
+  sweepsLeft: number;
   /** Called once, after it was taken off the list. */
   expire(): void;
 }
 
-const TICKS_PER_TIMEOUT = 4;
-const TICK_MS_MIN = 5;
-const TICK_MS_MAX = 250;
+const SWEEPS_PER_TIMEOUT = 4;
+const SWEEP_MS_MIN = 5;
+const SWEEP_MS_MAX = 250;
 /** Ticks without a new entry, after which the timer stops: starting it with each of 25 bodies a second took a twentieth of the thread's work. */
-const IDLE_TICKS_MAX = 40;
+const IDLE_SWEEPS_MAX = 40;
 const SWEEP = task("the deadlines of HTTP");
 
 /** Expires entries at their time limit, or up to one tick and a bit (a quarter of the shortest limit) later. */
 export class DeadlineSweep {
   readonly #waiting: Expiring[] = [];
-  readonly #tickMs: number;
+  readonly #sweepMs: number;
   #timer: NodeJS.Timeout | undefined;
-  #idleTicks = 0;
+  #idleSweeps = 0;
 
   constructor(shortestTimeoutMs: number) {
-    this.#tickMs = Math.min(TICK_MS_MAX, Math.max(TICK_MS_MIN, Math.floor(shortestTimeoutMs / TICKS_PER_TIMEOUT)));
+    this.#sweepMs = Math.min(SWEEP_MS_MAX, Math.max(SWEEP_MS_MIN, Math.floor(shortestTimeoutMs / SWEEPS_PER_TIMEOUT)));
   }
 
   /** Sets the time limit of an entry, replacing the one it had. */
   add(entry: Expiring, timeoutMs: number): void {
-    entry.sweepTicks = Math.ceil(timeoutMs / this.#tickMs) + 1;
+    entry.sweepsLeft = Math.ceil(timeoutMs / this.#sweepMs) + 1;
     if (entry.sweepIndex < 0) entry.sweepIndex = this.#waiting.push(entry) - 1;
-    this.#idleTicks = 0;
+    this.#idleSweeps = 0;
     if (this.#timer !== undefined) return;
-    this.#timer = every(this.#tickMs, SWEEP, () => this.#tick());
+    this.#timer = every(this.#sweepMs, SWEEP, () => this.#sweep());
     this.#timer.unref();
   }
 
@@ -50,16 +50,16 @@ export class DeadlineSweep {
     last.sweepIndex = index;
   }
 
-  #tick(): void {
+  #sweep(): void {
     const due: Expiring[] = [];
-    for (const entry of this.#waiting) if (--entry.sweepTicks <= 0) due.push(entry);
+    for (const entry of this.#waiting) if (--entry.sweepsLeft <= 0) due.push(entry);
     // One that expires may take others off the list.
     for (const entry of due) {
       if (entry.sweepIndex < 0) continue;
       this.remove(entry);
       run(SWEEP, () => entry.expire());
     }
-    if (this.#waiting.length > 0 || ++this.#idleTicks < IDLE_TICKS_MAX) return;
+    if (this.#waiting.length > 0 || ++this.#idleSweeps < IDLE_SWEEPS_MAX) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }

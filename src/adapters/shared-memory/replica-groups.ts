@@ -21,7 +21,7 @@ const ENTRY_SLOTS = 4;
 /** Index of a place's third word. Of a group: hash of the replica that is taken, 0 = none. Of a server: its longest gap, a sixteenth of which is forgotten at each word of it. */
 const HELD = 2;
 const TIME = 3;
-const TICK_MS = 100;
+const INTERVAL_MS = 100;
 const NO_INDEX = -1;
 
 /** Outcome for a replica's samples. */
@@ -40,7 +40,7 @@ export interface ReplicaKeys {
 export class ReplicaGroups {
   readonly #slots: Int32Array;
   readonly #keys: BigInt64Array;
-  /** Server that was heard of last, and when, in ticks of TICK_MS. */
+  /** Server that was heard of last, and when, in units of INTERVAL_MS. */
   #heardCluster = 0n;
   #heardReplica = 0;
   #heardAt = 0;
@@ -52,7 +52,7 @@ export class ReplicaGroups {
 
   /** Decides whether samples of a replica are taken that came at `nowMs` (wall clock). Where there is no room to remember the group, they are. */
   choose({ group, cluster, replica }: ReplicaKeys, nowMs: number): ReplicaChoice {
-    const now = Math.floor(nowMs / TICK_MS) | 0;
+    const now = Math.floor(nowMs / INTERVAL_MS) | 0;
     // The groups of one body mostly come from one server.
     if (replica !== this.#heardReplica || cluster !== this.#heardCluster || now !== this.#heardAt)
       this.#observe(serverKey(cluster, replica), now);
@@ -88,7 +88,7 @@ export class ReplicaGroups {
     if (groupMs >= GROUP_SILENCE_MS) return true;
     const at = this.#index(key, now);
     if (at === NO_INDEX) return true;
-    const usualMs = Atomics.load(this.#slots, at + HELD) * TICK_MS;
+    const usualMs = Atomics.load(this.#slots, at + HELD) * INTERVAL_MS;
     return this.#ageMs(at, now) >= Math.min(GROUP_SILENCE_MS, Math.max(REPLICA_SILENCE_MS, USUAL_GAPS * usualMs));
   }
 
@@ -114,7 +114,7 @@ export class ReplicaGroups {
 
   /** A clock that was set back makes nobody silent. */
   #ageMs(at: number, now: number): number {
-    return Math.max(0, (now - Atomics.load(this.#slots, at + TIME)) | 0) * TICK_MS;
+    return Math.max(0, (now - Atomics.load(this.#slots, at + TIME)) | 0) * INTERVAL_MS;
   }
 }
 

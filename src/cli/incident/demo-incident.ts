@@ -9,12 +9,12 @@ import { writeError, writeLine } from "../../server/terminal.ts";
 import type { Environment, ServerConnection } from "../client/server-connection.ts";
 import type { CommandArguments } from "../command-arguments.ts";
 import { call, demoServer, retireServices } from "../demo.ts";
-import { CAUSES, type Cause, EXPECTED, shopTick, TICK_MS } from "./scenario.ts";
+import { CAUSES, type Cause, EXPECTED, STEP_MS, shopStep } from "./scenario.ts";
 
 /** Ticks of a good past, sent at once. */
-const PAST_TICKS = 42;
-/** Ticks with the cause, one each TICK_MS: reports are revised a minute after the first. */
-const BROKEN_TICKS = 9;
+const PAST_STEPS = 42;
+/** Steps with the cause, one each STEP_MS: reports are revised a minute after the first. */
+const BROKEN_STEPS = 9;
 /** Milliseconds between two ticks of the past. */
 const SEND_EVERY_MS = 40;
 
@@ -34,9 +34,9 @@ const post = (body: unknown): ServerRequest => ({
 });
 
 /** One tick of every environment. */
-async function sendTick(server: ServerConnection, environmentOf: (cause: Cause) => string, tick: number, atMs: number): Promise<void> {
+async function sendStep(server: ServerConnection, environmentOf: (cause: Cause) => string, step: number, atMs: number): Promise<void> {
   for (const cause of CAUSES) {
-    const { records, traces } = shopTick(environmentOf(cause), cause, tick, atMs, PAST_TICKS, formatRfc3339);
+    const { records, traces } = shopStep(environmentOf(cause), cause, step, atMs, PAST_STEPS, formatRfc3339);
     await call(server, "/api/v1/telemetry/batch", post(records));
     await call(server, "/v1/traces", post(traces));
   }
@@ -80,18 +80,18 @@ export async function runDemoIncident(input: CommandArguments, environment: Envi
   const run = systemClock.wallMs().toString(36).slice(-5);
   const environmentOf = (cause: Cause) => `shop-${run}-${cause}`;
   // Ticks end where the windows of spans do: one that begins or ends within a window would leave it with a part of its calls, as a fall of traffic does.
-  const startMs = Math.ceil(systemClock.wallMs() / TICK_MS) * TICK_MS - PAST_TICKS * TICK_MS;
+  const startMs = Math.ceil(systemClock.wallMs() / STEP_MS) * STEP_MS - PAST_STEPS * STEP_MS;
   const say = input.has("json") ? writeError : writeLine;
   say(`sending seven minutes of a shop in ${CAUSES.length} environments to ${base}`);
-  for (let tick = 0; tick < PAST_TICKS; tick++) {
-    await sendTick(server, environmentOf, tick, startMs + tick * TICK_MS);
+  for (let step = 0; step < PAST_STEPS; step++) {
+    await sendStep(server, environmentOf, step, startMs + step * STEP_MS);
     await pause(SEND_EVERY_MS);
   }
-  say(`now five of them break; the reports are read in ${(BROKEN_TICKS * TICK_MS) / 1000} seconds, after their first revision`);
-  for (let tick = PAST_TICKS; tick < PAST_TICKS + BROKEN_TICKS; tick++) {
-    await pause(Math.max(0, startMs + tick * TICK_MS - systemClock.wallMs()));
-    await sendTick(server, environmentOf, tick, startMs + tick * TICK_MS);
-    if ((tick - PAST_TICKS) % 3 === 2) say(`  ${((tick - PAST_TICKS + 1) * TICK_MS) / 1000} s`);
+  say(`now five of them break; the reports are read in ${(BROKEN_STEPS * STEP_MS) / 1000} seconds, after their first revision`);
+  for (let step = PAST_STEPS; step < PAST_STEPS + BROKEN_STEPS; step++) {
+    await pause(Math.max(0, startMs + step * STEP_MS - systemClock.wallMs()));
+    await sendStep(server, environmentOf, step, startMs + step * STEP_MS);
+    if ((step - PAST_STEPS) % 3 === 2) say(`  ${((step - PAST_STEPS + 1) * STEP_MS) / 1000} s`);
   }
   await pause(2_000);
   const { reports } = await call<{ reports: Report[] }>(server, "/api/v1/rca/reports?limit=200");

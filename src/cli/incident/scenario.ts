@@ -22,10 +22,10 @@ export const EXPECTED: Readonly<Record<Exclude<Cause, "none">, ExpectedReport>> 
   code: { service: "inventory", category: "application", story: "a code fault in inventory that only its logs show" },
 };
 
-export const TICK_MS = 10_000;
+export const STEP_MS = 10_000;
 const TRACES = 20;
 const SURGE_TIMES = 4;
-const SEED_TICK = 7919;
+const SEED_STEP = 7919;
 /** An empty gauge of 64 bits. */
 const WORD = 2 ** 32;
 
@@ -41,7 +41,7 @@ export interface ShopRecord {
 }
 
 /** Telemetry of one tick: records, and a request of OTLP traces in JSON. */
-export interface ShopTick {
+export interface ShopStep {
   readonly records: readonly ShopRecord[];
   readonly traces: unknown;
 }
@@ -49,7 +49,7 @@ export interface ShopTick {
 interface Moment {
   readonly environment: string;
   readonly cause: Cause;
-  readonly tick: number;
+  readonly step: number;
   readonly atMs: number;
   /** The cause has begun. */
   readonly isBroken: boolean;
@@ -58,17 +58,17 @@ interface Moment {
 }
 
 /** The telemetry of one tick of one environment; `brokenFrom` is the tick from which on its cause acts. */
-export function shopTick(
+export function shopStep(
   environment: string,
   cause: Cause,
-  tick: number,
+  step: number,
   atMs: number,
   brokenFrom: number,
   iso: (ms: number) => string,
-): ShopTick {
-  const isBroken = cause !== "none" && tick >= brokenFrom;
-  const moment: Moment = { environment, cause, tick, atMs, isBroken, random: randomOf(environment, tick), iso };
-  const deploys = cause === "deployment" && tick === brokenFrom - 1;
+): ShopStep {
+  const isBroken = cause !== "none" && step >= brokenFrom;
+  const moment: Moment = { environment, cause, step, atMs, isBroken, random: randomOf(environment, step), iso };
+  const deploys = cause === "deployment" && step === brokenFrom - 1;
   return {
     records: [...metrics(moment), ...logs(moment), ...(deploys ? [deployment(moment)] : [])],
     traces: { resourceSpans: traces(moment) },
@@ -76,8 +76,8 @@ export function shopTick(
 }
 
 /** Random numbers, begun by a text and a number. */
-function randomOf(text: string, tick: number): () => number {
-  let seed = tick * SEED_TICK;
+function randomOf(text: string, step: number): () => number {
+  let seed = step * SEED_STEP;
   for (const character of text) seed = (Math.imul(seed, 31) + character.charCodeAt(0)) | 0;
   return makeRandom(seed);
 }
@@ -120,7 +120,7 @@ function logs({ environment, cause, atMs, isBroken, random, iso }: Moment): Shop
     service_id: service,
     type: "log",
     body,
-    timestamp: iso(atMs - TICK_MS / 2 + i),
+    timestamp: iso(atMs - STEP_MS / 2 + i),
     attributes: { environment, level },
   });
   const number = () => Math.floor(random() * 90_000 + 10_000);
@@ -171,7 +171,7 @@ function traces(moment: Moment): unknown[] {
   const count = cause === "surge" && isBroken ? TRACES * SURGE_TIMES : TRACES;
   const byService = new Map<Service, unknown[]>();
   for (let i = 0; i < count; i++) {
-    const endMs = moment.atMs - Math.floor((i * (TICK_MS - 500)) / count) - 1;
+    const endMs = moment.atMs - Math.floor((i * (STEP_MS - 500)) / count) - 1;
     write(byService, rootSpan(moment), { traceId: hex(moment.random, 32), parent: "", endMs }, moment.random);
   }
   return [...byService].map(([service, spans]) => ({

@@ -349,7 +349,7 @@ export const PILLAR_VALUES_MAX = 50_000;
 export const SERVICE_MAP_CHANGE_MS_MAX = 60_000;
 /** A value's history is stored this often; so many in one tick, in commits of so many rows of 100 to 900 bytes, as retention's. */
 export const PILLAR_HISTORY_STORE_MS = 10 * 60_000;
-export const PILLAR_HISTORIES_PER_TICK = 3_000;
+export const PILLAR_HISTORIES_PER_STEP = 3_000;
 export const PILLAR_HISTORIES_PER_COMMIT = 250;
 
 /** The share of a thread that a tick may take, and its longest rest between two pieces of work, where other work made one seem long. */

@@ -42,8 +42,8 @@ export class PillarSpace implements MemberSource {
   /** Deviations, four a member: of the tick that was scored last, and of the one under way; and the tick that a member was taken in. */
   #vectors = new Float32Array(CAPACITY_FIRST * COORDINATES);
   #taking = new Float32Array(CAPACITY_FIRST * COORDINATES);
-  #ticks = new Uint32Array(CAPACITY_FIRST);
-  #tick = 0;
+  #usedAt = new Uint32Array(CAPACITY_FIRST);
+  #clock = 0;
   /** Services taken in this tick. */
   #taken = 0;
   #evaluated = 0;
@@ -75,7 +75,7 @@ export class PillarSpace implements MemberSource {
 
   /** Begins a tick: applies what has changed in the map. */
   *begin(): Generator<void> {
-    this.#tick++;
+    this.#clock++;
     this.#taken = 0;
     let applied = 0;
     for (const [key, { tenant, entry }] of this.#changes) {
@@ -90,8 +90,8 @@ export class PillarSpace implements MemberSource {
     const member = this.#members.find(key);
     if (member === undefined) return;
     for (let i = 0; i < COORDINATES; i++) this.#taking[member * COORDINATES + i] = deviations[at + i] as number;
-    if (this.#ticks[member] !== this.#tick) this.#taken++;
-    this.#ticks[member] = this.#tick;
+    if (this.#usedAt[member] !== this.#clock) this.#taken++;
+    this.#usedAt[member] = this.#clock;
   }
 
   /** Scores all values by what was taken in this tick. */
@@ -110,7 +110,7 @@ export class PillarSpace implements MemberSource {
 
   *#eachEvaluated(visit: (value: PillarValue, member: number) => void): Generator<void> {
     for (let member = 0; member < this.#members.size; member++) {
-      if (this.#ticks[member] === this.#tick)
+      if (this.#usedAt[member] === this.#clock)
         this.#members.eachValue(member, (number) => visit(this.#numbered[number] as PillarValue, member));
       if (member % SLICE === SLICE - 1) yield;
     }
@@ -172,7 +172,7 @@ export class PillarSpace implements MemberSource {
       value.members++;
       this.#members.addValue(member, value.number);
     }
-    if (member >= this.#ticks.length) this.#grow();
+    if (member >= this.#usedAt.length) this.#grow();
     this.#sorted.delete(tenant);
     this.#changesApplied++;
   }
@@ -204,9 +204,9 @@ export class PillarSpace implements MemberSource {
     this.#vectors.set(vectors);
     this.#taking = new Float32Array(2 * taking.length);
     this.#taking.set(taking);
-    const ticks = new Uint32Array(2 * this.#ticks.length);
-    ticks.set(this.#ticks);
-    this.#ticks = ticks;
+    const usedAt = new Uint32Array(2 * this.#usedAt.length);
+    usedAt.set(this.#usedAt);
+    this.#usedAt = usedAt;
   }
 }
 

@@ -12,7 +12,7 @@
 import { type KeyValueStore, StoreError, type StoreOperation } from "../../adapters/storage/key-value-store.ts";
 import {
   PILLAR_HISTORIES_PER_COMMIT,
-  PILLAR_HISTORIES_PER_TICK,
+  PILLAR_HISTORIES_PER_STEP,
   PILLAR_HISTORY_STORE_MS,
   SERVICE_MAP_CHANGE_MS_MAX,
   VECTORIZER_BUSY_SHARE,
@@ -93,7 +93,7 @@ export class Vectorizer {
     this.#dueMs = nowMs + intervalMs;
     if (this.#pillars.isEmpty) return this.#dueMs;
     if (this.#freshUntilMs === Number.POSITIVE_INFINITY) this.#freshUntilMs = nowMs + SERVICE_MAP_CHANGE_MS_MAX;
-    if (!this.#running) background(task("the scores of pillars"), this.#tick(nowMs));
+    if (!this.#running) background(task("the scores of pillars"), this.#step(nowMs));
     return this.#dueMs;
   }
 
@@ -110,7 +110,7 @@ export class Vectorizer {
   }
 
   /** An engine that does not answer ends the tick, and the next one begins anew; a defect ends the thread. */
-  async #tick(startMs: number): Promise<void> {
+  async #step(startMs: number): Promise<void> {
     const { counters, nowMs, monotonicMs } = this.#dependencies;
     const pillars = this.#pillars;
     this.#running = true;
@@ -180,7 +180,7 @@ export class Vectorizer {
   /** Histories that have grown; and those of values that nothing has been mapped to for seven days go. */
   async #store(): Promise<void> {
     const { control, nowMs, edit } = this.#dependencies;
-    const due = this.#pillars.unstored(nowMs(), PILLAR_HISTORY_STORE_MS, PILLAR_HISTORIES_PER_TICK);
+    const due = this.#pillars.unstored(nowMs(), PILLAR_HISTORY_STORE_MS, PILLAR_HISTORIES_PER_STEP);
     for (let at = 0; at < due.length; at += PILLAR_HISTORIES_PER_COMMIT) {
       const values = due.slice(at, at + PILLAR_HISTORIES_PER_COMMIT);
       await edit(() => control.commit(values.map((value) => historyRow(value, value.history.encode()))));

@@ -205,7 +205,7 @@ export class BucketFamilies implements MessageHandler {
   }
 
   /** Ends the waiting of families whose buckets have not all come; forgets those of one partition that have been idle. */
-  tick(wallMs: number): void {
+  onInterval(wallMs: number): void {
     this.#wallMs = wallMs;
     for (const [family, { sinceMs }] of this.#waiting) {
       if (sinceMs > 0 && wallMs - sinceMs < FAMILY_WAIT_MS_MAX) break;

@@ -202,7 +202,7 @@ export class DistributionHandler implements MessageHandler {
   }
 
   /** Forgets series without a point for as long as streams may be idle: the next partition's, at 20 ns each. */
-  tick(wallMs: number): void {
+  onInterval(wallMs: number): void {
     const all = this.#series[this.#sweeping] as Map<string, PointSeries>;
     this.#sweeping = (this.#sweeping + 1) % PARTITIONS;
     this.#wallMs = wallMs;

@@ -163,7 +163,7 @@ export class Checkpoints {
   }
 
   /** Begins a checkpoint when one is due by time. To be called now and then. */
-  tick(nowMs: number): boolean {
+  onInterval(nowMs: number): boolean {
     this.#markLog(nowMs);
     this.#nowMs = nowMs;
     if (this.#draft !== undefined || this.#owned.length === 0) return false;

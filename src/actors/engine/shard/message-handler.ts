@@ -28,7 +28,7 @@ export interface MessageHandler {
   /** Takes back a piece that was saved, valid during the call. All pieces come before the first message. */
   restore(partition: number, piece: Uint8Array): void;
   /** About five times a second while the engine serves, where anything is due. */
-  tick?(wallMs: number): void;
+  onInterval?(wallMs: number): void;
   /** Wall time at which `due` is to be called, at once or, while rows wait, a little later; Infinity for never. */
   readonly dueMs?: number;
   /** Does what `dueMs` announced, or a slice of it: `dueMs` stays until all is done, and is later then. `monotonicMs` is the same moment as `wallMs`. */

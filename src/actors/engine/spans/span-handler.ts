@@ -50,8 +50,8 @@ export class SpanHandler implements MessageHandler {
     this.#aggregates.services.closeDue(wallMs, monotonicMs);
   }
 
-  tick(wallMs: number): void {
-    this.#joins.tick(wallMs);
+  onInterval(wallMs: number): void {
+    this.#joins.onInterval(wallMs);
   }
 
   save(partition: number): readonly Uint8Array[] {

@@ -175,7 +175,7 @@ export class SpanJoins {
   }
 
   /** Tells self times, forgets what is too old, and sends sums that have changed. */
-  tick(wallMs: number): void {
+  onInterval(wallMs: number): void {
     let held = 0;
     this.#partitions.forEach((partition, number) => {
       if (partition === undefined) return;

@@ -7,8 +7,8 @@ import { BoundedQueue } from "../../../core/collections/bounded-queue.ts";
 import {
   PACED_REFUSAL_WAIT_MS,
   PACED_REFUSALS_MAX,
-  PACED_REFUSALS_PER_TICK,
-  REFUSAL_TICK_MS,
+  PACED_REFUSALS_PER_INTERVAL,
+  REFUSAL_INTERVAL_MS,
   REFUSALS_PER_SLICE,
 } from "../../../core/config/refusal-limits.ts";
 
@@ -38,7 +38,7 @@ interface Waiting {
 
 /** The part of what waits that is answered in one go where more than the usual few wait: 1/16 a slice, and at a tick what makes PACED_REFUSAL_WAIT_MS. */
 const PART_PER_SLICE = 1 / 16;
-const PART_PER_TICK = REFUSAL_TICK_MS / PACED_REFUSAL_WAIT_MS;
+const PART_PER_INTERVAL = REFUSAL_INTERVAL_MS / PACED_REFUSAL_WAIT_MS;
 
 /** First come, first refused: among those that are prompt, and among those that are paced. */
 export class RefusalQueue {
@@ -75,7 +75,7 @@ export class RefusalQueue {
     if (!this.#paced.put(waiting)) {
       this.#putPrompt(this.#paced.take() as Waiting);
       this.#paced.put(waiting);
-    } else if (this.#paced.length === 1) this.#times.after(() => this.#answerPaced(), REFUSAL_TICK_MS);
+    } else if (this.#paced.length === 1) this.#times.after(() => this.#answerPaced(), REFUSAL_INTERVAL_MS);
   }
 
   #answerPrompt(): void {
@@ -85,9 +85,9 @@ export class RefusalQueue {
   }
 
   #answerPaced(): void {
-    const count = countOf(this.#paced, PACED_REFUSALS_PER_TICK, PART_PER_TICK);
+    const count = countOf(this.#paced, PACED_REFUSALS_PER_INTERVAL, PART_PER_INTERVAL);
     const first = Array.from({ length: count }, () => this.#paced.take() as Waiting);
-    if (this.#paced.length > 0) this.#times.after(() => this.#answerPaced(), REFUSAL_TICK_MS);
+    if (this.#paced.length > 0) this.#times.after(() => this.#answerPaced(), REFUSAL_INTERVAL_MS);
     for (const { request, refusal } of first) request.refuse(refusal);
   }
 }

@@ -33,7 +33,7 @@ export class GrpcExchange implements HttpExchange, Expiring {
   readonly request: GrpcRequest;
   tenant?: string;
   sweepIndex = -1;
-  sweepTicks = 0;
+  sweepsLeft = 0;
   readonly #stream: ServerHttp2Stream;
   readonly #context: ServerContext;
   readonly home: Home = { where: "request", name: "a call of gRPC", answer: (error) => this.#fault(error) };

@@ -109,7 +109,7 @@ export class GrpcServer implements HttpServer {
     const home = sessionHome(session);
     ignoreErrors(session);
     this.#sessions.set(session, peer);
-    const silence: Expiring = { sweepIndex: -1, sweepTicks: 0, expire: () => session.destroy() };
+    const silence: Expiring = { sweepIndex: -1, sweepsLeft: 0, expire: () => session.destroy() };
     listenOnce(session, "close", home, () => {
       this.#sessions.delete(session);
       this.#context.sweep.remove(silence);

@@ -28,7 +28,7 @@ export class NodeExchange implements HttpExchange, Expiring {
   /** Of what goes wrong between the socket and the request: nobody could say where its bytes end. */
   readonly #wire = connection("a connection of HTTP", () => this.#outgoing.destroy());
   sweepIndex = -1;
-  sweepTicks = 0;
+  sweepsLeft = 0;
   readonly #incoming: IncomingMessage;
   readonly #outgoing: ServerResponse;
   readonly #context: ServerContext;
@@ -221,7 +221,7 @@ export class NodeExchange implements HttpExchange, Expiring {
     const { socket } = this.#incoming;
     const rest: Expiring = {
       sweepIndex: -1,
-      sweepTicks: 0,
+      sweepsLeft: 0,
       expire: () => {
         if (this.#outgoing.writableFinished) socket.destroy();
         else sweep.add(rest, limits.lingerMs); // its reader is slow

@@ -204,7 +204,7 @@ export class NodeHttpServer implements HttpServer {
   }
 
   #closeSoon(socket: Socket): void {
-    this.#context.sweep.add({ sweepIndex: -1, sweepTicks: 0, expire: () => socket.destroy() }, this.#context.limits.lingerMs);
+    this.#context.sweep.add({ sweepIndex: -1, sweepsLeft: 0, expire: () => socket.destroy() }, this.#context.limits.lingerMs);
   }
 }
 

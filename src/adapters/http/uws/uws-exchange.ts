@@ -38,7 +38,7 @@ export class UwsExchange implements HttpExchange, Expiring {
   readonly request: UwsRequestHead;
   tenant?: string;
   sweepIndex = -1;
-  sweepTicks = 0;
+  sweepsLeft = 0;
   readonly #response: UwsResponse;
   readonly #port: UwsPort;
   readonly #context: ServerContext;

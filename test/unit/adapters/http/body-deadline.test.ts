@@ -9,7 +9,7 @@ const KIB = 1024;
 function deadline(wholeMs?: number) {
   const waits: number[] = [];
   const sweep = { add: (_: Expiring, ms: number) => void waits.push(ms) } as unknown as DeadlineSweep;
-  const entry = { sweepIndex: -1, sweepTicks: 0, expire: () => undefined };
+  const entry = { sweepIndex: -1, sweepsLeft: 0, expire: () => undefined };
   return { waits, deadline: new BodyDeadline({ limits: httpLimits(undefined), sweep }, entry, wholeMs) };
 }
 

@@ -11,7 +11,7 @@ afterEach(() => {
 const TIMEOUT_MS = 1_000;
 
 function waiting(expire: () => void): Expiring {
-  return { sweepIndex: -1, sweepTicks: 0, expire };
+  return { sweepIndex: -1, sweepsLeft: 0, expire };
 }
 
 it("ends what has run out of time, once, and nothing that was taken off", () => {

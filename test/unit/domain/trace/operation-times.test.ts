@@ -35,7 +35,7 @@ describe("self times", () => {
     for (const spans of [trace, trace.toReversed()]) {
       const rig = new SpanRig();
       for (const [i, one] of spans.entries()) rig.send([one], START + i * 1_000);
-      rig.handler.tick(START + 60_000);
+      rig.handler.onInterval(START + 60_000);
       const found = means(rig.times, "default").sort();
       expect(found).toEqual(
         [

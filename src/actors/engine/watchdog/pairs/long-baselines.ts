@@ -85,8 +85,8 @@ export class LongBaselines {
   }
 
   /** A few times a second. */
-  tick(nowMs: number): void {
-    this.#store.tick(nowMs);
+  onInterval(nowMs: number): void {
+    this.#store.onInterval(nowMs);
     this.#counters.set("watchdogPairs", this.pass.arena.size);
   }
 

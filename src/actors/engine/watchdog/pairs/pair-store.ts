@@ -63,7 +63,7 @@ export class PairStore {
   }
 
   /** Loads first; then stores what has changed of as many pages as are due, so that each comes once in DETECTOR_STATE_STORE_MS; to be called a few times a second. */
-  tick(nowMs: number): void {
+  onInterval(nowMs: number): void {
     const { arena } = this.#dependencies;
     const elapsed = this.#lastMs === 0 ? 0 : nowMs - this.#lastMs;
     this.#lastMs = nowMs;

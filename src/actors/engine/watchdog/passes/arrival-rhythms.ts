@@ -71,7 +71,7 @@ export class ArrivalRhythms implements MessageHandler {
     }
   }
 
-  tick(): void {
+  onInterval(): void {
     // Nothing is due.
   }
 

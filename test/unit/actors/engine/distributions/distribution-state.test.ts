@@ -49,14 +49,14 @@ class Rig {
     return new BucketFamily("identity é", name, PARTITION, new DerivedQuantiles(name, dependencies));
   }
 
-  send(route: number, tick: number): void {
+  send(route: number, onInterval: number): void {
     const unit = {
       addMessage: (_: number, partition: number, payload: Uint8Array) =>
         this.handler.take(partition, new Uint8Array(payload), { baseMs: 0, arrivalMs: 0 }),
     };
     const names = { serviceId: "service", environment: "", metricName: "latency", attributes: { route: `/é/${route}` } };
-    const point = explicitPoint(new Array(5 + tick * (1 + (route % 7))).fill(3), [1, 5, 10]);
-    const given = { ...point, ...names, temporality: "cumulative" as const, timeMs: START + tick * 1000 };
+    const point = explicitPoint(new Array(5 + onInterval * (1 + (route % 7))).fill(3), [1, 5, 10]);
+    const given = { ...point, ...names, temporality: "cumulative" as const, timeMs: START + onInterval * 1000 };
     const problem = this.#writer.add(unit, { tenant: 0, tenantName: "default", wallMs: START }, given);
     expect(problem).toBeUndefined();
   }
@@ -64,7 +64,7 @@ class Rig {
 
 it("is cut into pieces, between which points come, and goes on elsewhere", () => {
   const rig = new Rig();
-  for (let tick = 0; tick < 3; tick++) for (let route = 0; route < SERIES; route++) rig.send(route, tick);
+  for (let onInterval = 0; onInterval < 3; onInterval++) for (let route = 0; route < SERIES; route++) rig.send(route, onInterval);
   const pieces: Uint8Array[] = [];
   for (const piece of rig.handler.save(PARTITION)) {
     expect(piece.length).toBeLessThanOrEqual(STATE_PIECE_BYTES_MAX);
@@ -76,8 +76,8 @@ it("is cut into pieces, between which points come, and goes on elsewhere", () =>
   for (const piece of pieces) next.handler.restore(PARTITION, piece);
   const before = rig.written.length;
   // All that came since the state was begun comes again, and then something new.
-  for (let tick = 2; tick < 5; tick++) for (let route = 0; route < SERIES; route++) next.send(route, tick);
-  for (let tick = 3; tick < 5; tick++) for (let route = 0; route < SERIES; route++) rig.send(route, tick);
+  for (let onInterval = 2; onInterval < 5; onInterval++) for (let route = 0; route < SERIES; route++) next.send(route, onInterval);
+  for (let onInterval = 3; onInterval < 5; onInterval++) for (let route = 0; route < SERIES; route++) rig.send(route, onInterval);
   const last = (lines: readonly string[]) => lines.filter((line) => line.includes(" 4000 ")).sort();
   expect(last(rig.written.slice(before))).toHaveLength(SERIES * (5 + 6)); // and what is for queries: buckets of three bounds and of all, count and sum
   expect(last(next.written)).toEqual(last(rig.written));
@@ -93,10 +93,10 @@ describe("a family of buckets", () => {
       const bounds = [0.5, 1, 2.5, 10, Number.POSITIVE_INFINITY].slice(Math.floor(uniform() * 3));
       const isWhole = uniform() < 0.7;
       const counts = bounds.map(() => 0);
-      for (let tick = 0; tick < 12; tick++) {
+      for (let onInterval = 0; onInterval < 12; onInterval++) {
         bounds.forEach((bound, i) => {
           counts[i] = (counts[i] as number) + (isWhole ? Math.floor(uniform() * 5) : uniform()) + i;
-          if (uniform() < 0.9) family.take(family.bucket(bound), START + tick * 1000, counts[i] as number);
+          if (uniform() < 0.9) family.take(family.bucket(bound), START + onInterval * 1000, counts[i] as number);
         });
         if (uniform() < 0.8) family.settle();
       }

@@ -30,7 +30,7 @@ const handler: MessageHandler = {
   take: () => undefined,
   save: (partition) => [Uint8Array.of(partition, 1), Uint8Array.of(partition, 2, 3)],
   restore: () => undefined,
-  tick: () => undefined,
+  onInterval: () => undefined,
 };
 
 describe("the state of a partition", () => {
@@ -45,7 +45,7 @@ describe("the state of a partition", () => {
       new Uint8Array(rig.view.buffer, at, identity.length).set(identity);
       rig.shard.records.setIdentity(slot, at, identity.length);
       at += identity.length;
-      for (let tick = 0; tick < i % 130; tick++) rig.apply(slot, START + 1000 * tick, uniform());
+      for (let onInterval = 0; onInterval < i % 130; onInterval++) rig.apply(slot, START + 1000 * onInterval, uniform());
       partition.slots.push(slot);
       partition.bind(1000 + i, slot);
       partition.bind(5000 + i, slot);
@@ -128,7 +128,7 @@ describe("checkpoints", () => {
     const collect = (engine: number, taken: EngineFrame[]) => frames[engine]?.push(...taken);
     const { uniform } = generator(5);
     cluster.run(collect);
-    for (let tick = 0; tick < bodies; tick++) {
+    for (let onInterval = 0; onInterval < bodies; onInterval++) {
       const timestamp = formatRfc3339(clock.wallMs());
       const records = Array.from({ length: series }, (_, i) => ({ service_id: "one", metric_name: `m${i}`, value: uniform(), timestamp }));
       cluster.submit(0, BODY_JSON_BATCH, encoder.encode(JSON.stringify(records)), () => undefined);

@@ -6,8 +6,8 @@ import { PreparedRefusal } from "../../../../../src/api/refusal.ts";
 import {
   PACED_REFUSAL_WAIT_MS,
   PACED_REFUSALS_MAX,
-  PACED_REFUSALS_PER_TICK,
-  REFUSAL_TICK_MS,
+  PACED_REFUSALS_PER_INTERVAL,
+  REFUSAL_INTERVAL_MS,
   REFUSALS_PER_SLICE,
 } from "../../../../../src/core/config/refusal-limits.ts";
 import { parsePlanRates } from "../../../../../src/domain/access/plans.ts";
@@ -91,13 +91,13 @@ describe("the queue of refusals", () => {
 
   it("paces those that are not prompt: a few a tick, whatever else is answered, and no timer where nobody waits", () => {
     const { clock, refusals, answered, put, endTurn, tick, timers } = queue();
-    const count = 3 * PACED_REFUSALS_PER_TICK + 1;
+    const count = 3 * PACED_REFUSALS_PER_INTERVAL + 1;
     for (const name of upTo(count)) put(name, PACED);
     put(1_000);
     expect([endTurn(), answered, refusals.size, refusals.paced]).toEqual([1, [1_000], count, count]);
     for (const ticks of [1, 2, 3]) {
       expect(tick()).toBe(true);
-      expect([clock.ms, answered.slice(1)]).toEqual([1_000 + ticks * REFUSAL_TICK_MS, upTo(ticks * PACED_REFUSALS_PER_TICK)]);
+      expect([clock.ms, answered.slice(1)]).toEqual([1_000 + ticks * REFUSAL_INTERVAL_MS, upTo(ticks * PACED_REFUSALS_PER_INTERVAL)]);
     }
     put(count, PACED); // joins those that wait, with the timer that runs
     expect([timers.length, tick(), answered.slice(1), tick(), refusals.size]).toEqual([1, true, upTo(count + 1), false, 0]);
@@ -188,7 +188,10 @@ describe("a tenant far beyond its rate", () => {
       const { taken, refused, lost } = flood(connections, plan, rate);
       expect(taken / (11 * rate)).toBeGreaterThanOrEqual(0.99);
       expect(taken / (11 * rate)).toBeLessThanOrEqual(1.01);
-      const pacedPerSecond = Math.max((PACED_REFUSALS_PER_TICK * 1_000) / REFUSAL_TICK_MS, (connections * 1_000) / PACED_REFUSAL_WAIT_MS);
+      const pacedPerSecond = Math.max(
+        (PACED_REFUSALS_PER_INTERVAL * 1_000) / REFUSAL_INTERVAL_MS,
+        (connections * 1_000) / PACED_REFUSAL_WAIT_MS,
+      );
       expect(refused).toBeLessThanOrEqual(11 * rate + 10 * pacedPerSecond + REFUSALS_PER_SLICE);
       expect(lost).toBe(0);
     },
