@@ -491,7 +491,7 @@ export function stream(change: Partial<SeriesSummary> = {}, data: Partial<Omit<F
     serviceSinceMs: times[0] ?? null,
     ended: false,
     endsWithHistory: false,
-    keptAsRecords: false,
+    retainedAsRecords: false,
     bucketWidth: 0,
     ...change,
   };

@@ -13,7 +13,7 @@ import type { ItemRefusal, OtlpSpan } from "../../src/domain/otlp/otlp-items.ts"
 import { refuseSpan } from "../../src/domain/otlp/otlp-limits.ts";
 import { sourceOf } from "../../src/domain/otlp/otlp-source.ts";
 import { FieldExclusions } from "../../src/domain/series/field-exclusions.ts";
-import { NO_LOSS } from "../../src/domain/series/kept-attributes.ts";
+import { NO_LOSS } from "../../src/domain/series/retained-attributes.ts";
 import { type CallEdge, CallEdges } from "../../src/domain/trace/call-edges.ts";
 import { OperationTimes } from "../../src/domain/trace/operation-times.ts";
 import { openLedger } from "./share-ledgers.ts";

@@ -42,7 +42,7 @@ import { messageOf } from "../../core/text/error-text.ts";
 import { type CutSegment, copyBytes, cutLog, linkFile, segmentNow, unchangedFile } from "./backup-log.ts";
 
 /** Beside the stores and the log; the inventory is made anew. */
-const KEPT = [...RETAINED_FILES, "damaged"];
+const RETAINED = [...RETAINED_FILES, "damaged"];
 /** In the order in which they are held. */
 const STORES = ["series", "control"] as const;
 const HASH_STEP_BYTES = 1024 * 1024;
@@ -129,7 +129,7 @@ async function copyLog(
 }
 
 function copyRetained(partial: string): void {
-  for (const name of KEPT) {
+  for (const name of RETAINED) {
     const from = join(order.dataDir, name);
     if (existsSync(from)) cpSync(from, join(partial, name), { recursive: true, preserveTimestamps: true });
   }

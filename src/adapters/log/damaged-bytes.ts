@@ -1,10 +1,10 @@
 /**
  * <dataDir>/damaged/<segment>-<offset>.bytes: parts of log segments that cannot be read, for whoever wants to look into them, as their segment is deleted once checkpoints have passed it.
- * At most DAMAGED_BYTES_KEPT_MAX of all; the operator deletes them. Each engine that meets a part keeps it: a file is made beside and renamed, so that there is one, and whole.
+ * At most DAMAGED_BYTES_RETAINED_MAX of all; the operator deletes them. Each engine that meets a part keeps it: a file is made beside and renamed, so that there is one, and whole.
  */
 import { closeSync, mkdirSync, openSync, readdirSync, readSync, renameSync, statSync, writeSync } from "node:fs";
 import { basename, join } from "node:path";
-import { DAMAGED_BYTES_KEPT_MAX } from "../../core/config/limits.ts";
+import { DAMAGED_BYTES_RETAINED_MAX } from "../../core/config/limits.ts";
 import type { LogFlaw } from "../../core/protocol/data-fault.ts";
 import { errorCode } from "./log-file-system.ts";
 
@@ -35,7 +35,7 @@ function keepBytes({ path, offset, bytes }: LogFlaw, directory: string, by: numb
     const names = readdirSync(directory);
     if (names.includes(name)) return;
     const retained = names.reduce((sum, each) => sum + statSync(join(directory, each)).size, 0);
-    const remainingBytes = Math.min(bytes, DAMAGED_BYTES_KEPT_MAX - retained);
+    const remainingBytes = Math.min(bytes, DAMAGED_BYTES_RETAINED_MAX - retained);
     if (remainingBytes <= 0) return;
     const beside = join(directory, `${name}.${by}`);
     copyBytes(path, offset, remainingBytes, beside);

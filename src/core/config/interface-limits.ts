@@ -7,7 +7,7 @@ export const COUNT_BUCKETS_MAX = 240;
 /** Services of a tenant that are listed, each environment for itself: 200 B each, 20 MB at most. */
 export const SERVICES_LISTED_MAX = 100_000;
 /** Tenants whose list of services is remembered, and for how long: a list of 10,000 takes the engines 10 to 60 ms in slices. */
-export const SERVICE_LISTS_KEPT_MAX = 8;
+export const SERVICE_LISTS_RETAINED_MAX = 8;
 export const SERVICE_LIST_MS_MAX = 5_000;
 /** Streams of a service whose times a list of services looks at: of more every so many. */
 export const SERVICE_STREAMS_LISTED_MAX = 256;

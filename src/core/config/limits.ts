@@ -109,9 +109,9 @@ export const DISTRIBUTIONS_MAX = 50_000;
 /** Bytes of all those points: 50,000 x 8 points of 300 bytes. */
 export const DISTRIBUTION_BYTES_MAX = 128 * 1024 * 1024;
 /** Newest points kept of one such series, and of one family of classic buckets: a point that comes among them finds its place. */
-export const POINTS_KEPT_MAX = 8;
+export const POINTS_RETAINED_MAX = 8;
 /** Bytes of them; the newest is kept however large it is. */
-export const POINTS_KEPT_BYTES_MAX = 2 * 1024;
+export const POINTS_RETAINED_BYTES_MAX = 2 * 1024;
 /** Families of classic histogram buckets in one engine: with 15 buckets each all of its streams. */
 export const BUCKET_FAMILIES_MAX = 100_000;
 /** Buckets of one family; clients have some 15. */
@@ -141,7 +141,7 @@ export const LEDGER_SCANNED_MAX = 5_000;
 /** Alerts asked again for what holds them back in one commit, as retention's rows. */
 export const ALERTS_ASKED_PER_STEP = 250;
 /** Resolved alerts kept whole, 1.5 KB each, since they fire again within their dedup age as the same alert; others open a new one. */
-export const ALERTS_RESOLVED_KEPT_MAX = 10_000;
+export const ALERTS_RESOLVED_RETAINED_MAX = 10_000;
 /** Anomalies that an alert names, 60 B each in a row that is written with each of them, and changes that it tells: further ones are counted, the oldest changes go. */
 export const ALERT_MEMBERS_MAX = 50;
 export const ALERT_HISTORY_MAX = 50;
@@ -192,7 +192,7 @@ export const REPLAY_YIELD_MS_MAX = 1_000;
 /** Replays of a tenant that are not done; further ones get 429. */
 export const REPLAY_JOBS_MAX = 4;
 /** Replays of a tenant that are remembered with their outcome. */
-export const REPLAY_JOBS_KEPT_MAX = 100;
+export const REPLAY_JOBS_RETAINED_MAX = 100;
 /** Ids that one replay may name; a filter selects any number. */
 export const REPLAY_IDS_MAX = 1_000;
 /** Body of one request of an import: 10,000 samples at most, 100 bytes each as a rule, which an engine reads in 15 ms, and 400 where their labels are long. */
@@ -311,13 +311,13 @@ export const AGGREGATE_CELLS_MAX = 100_000;
 /** Ids of one engine that open windows remember: 16 B each. A service at 300,000 spans/s has 4,500,000 in the 15 s that its windows are open. */
 export const WINDOW_IDS_MAX = 8_000_000;
 /** Memory of closed windows' ids that waits for the next ones, in one engine: what 15 s of 100,000 spans/s take at least. */
-export const WINDOW_IDS_KEPT_BYTES_MAX = 32 * 1024 * 1024;
+export const WINDOW_IDS_RETAINED_BYTES_MAX = 32 * 1024 * 1024;
 /** Partitions that traces hash to, the first of all: fewer make fewer, fuller messages, and as many as engines at most share them evenly. */
 export const TRACE_PARTITIONS = 64;
 /** Spans of one partition of traces that are held for 5 minutes: 24 B each, and 36 while their parent has not come, so all hold 4,194,304 in 96 to 240 MiB, 14,000 spans/s; beyond, less long. A power of two. */
 export const JOIN_SPANS_MAX = 65_536;
 /** Services of an engine that its index finds by bytes, without making a text: 160 B each. Beyond, all are forgotten and found by their texts once more. */
-export const INDEXED_SERVICES_KEPT_MAX = 100_000;
+export const INDEXED_SERVICES_RETAINED_MAX = 100_000;
 /** Services that one engine joins traces of, since its start; spans of further ones are not joined: 200,000 x 100 B. */
 export const JOIN_SERVICES_MAX = 200_000;
 /** From the arrival of one of two spans of a call to that of the other. */
@@ -462,7 +462,7 @@ export const TRAINING_MS_MAX = 60_000;
 /** Bytes of what looks like a block and is none whose checksums a search behind damage may take: sixteen full segments, some 0.5 s. */
 export const LOG_SEARCH_BYTES_MAX = 1024 * 1024 * 1024;
 /** Bytes of damaged logs that are kept aside. */
-export const DAMAGED_BYTES_KEPT_MAX = 256 * 1024 * 1024;
+export const DAMAGED_BYTES_RETAINED_MAX = 256 * 1024 * 1024;
 
 /** Faults of the data folder that are kept, 500 bytes each: the file is replaced as a whole. */
 export const DATA_FAULTS_MAX = 100;

@@ -22,7 +22,7 @@ export const PATTERN_TABLE_BYTES_PER_TENANT_MAX = 8 * 1024 * 1024;
 export const SEARCHED_TABLE_BYTES_PER_TENANT_MAX = 2 * 1024 * 1024;
 export const PATTERN_TABLE_BYTES_MAX = 16 * (PATTERN_TABLE_BYTES_PER_TENANT_MAX + 2 * SEARCHED_TABLE_BYTES_PER_TENANT_MAX);
 /** Patterns that are kept, with those that cannot be made: 3 KiB each at least, of which 2 say where the classes of characters are. */
-export const PATTERNS_KEPT_MAX = 20_000;
+export const PATTERNS_RETAINED_MAX = 20_000;
 /** Results of patterns over values that are remembered, 100 B each, and characters of those values. All are forgotten when either is full. */
 export const PATTERN_RESULTS_MAX = 20_000;
 export const PATTERN_RESULT_CHARACTERS_MAX = 1024 * 1024;

@@ -261,7 +261,7 @@ export interface SeriesSummary extends StreamName {
   /** Its newest sample came as history. */
   readonly endsWithHistory: boolean;
   /** Its values are stored as records too (trace, profile). */
-  readonly keptAsRecords: boolean;
+  readonly retainedAsRecords: boolean;
   /** Widest bucket that a histogram quantile's values lay in of late; 0 for other series. */
   readonly bucketWidth: number;
 }

@@ -211,10 +211,10 @@ interface NameFacts {
 
 /** Names kept, at most, whose words were looked at lately, 150 B each: every finding asks. */
 const NAMES_RETAINED_MAX = 4_096;
-const kept = new BoundedMap<string, NameFacts>(NAMES_RETAINED_MAX);
+const cache = new BoundedMap<string, NameFacts>(NAMES_RETAINED_MAX);
 
 function factsOf(metricName: string): NameFacts {
-  return kept.obtain(metricName, () => {
+  return cache.obtain(metricName, () => {
     const terms = nameTerms(metricName);
     const family = familyOfMetric(metricName);
     const has = (of: ReadonlySet<string>) => terms.some((word) => of.has(word));

@@ -59,7 +59,7 @@ export interface BacktestFacts {
   /** Undefined where the automatic trainings judge the service. */
   promoted(service: Pick<StreamName, "tenant" | "serviceId" | "environment">): PromotedModel | undefined;
   /** Vectors that trainings have kept of a service with these metrics, beyond raw samples (training-rows-coding.ts); undefined where there are none. */
-  keptRows(service: Pick<StreamName, "tenant" | "serviceId" | "environment">, names: readonly string[]): Uint8Array | undefined;
+  retainedRows(service: Pick<StreamName, "tenant" | "serviceId" | "environment">, names: readonly string[]): Uint8Array | undefined;
   /** Trains a service's model; null where none is trained. */
   readonly train: ((job: TrainingJob) => Promise<TrainingResult>) | null;
   /** Times that people have called an incident, or none. */
@@ -80,7 +80,7 @@ export const NO_FACTS: BacktestFacts = {
   calls: () => Promise.resolve([]),
   counting: [],
   promoted: () => undefined,
-  keptRows: () => undefined,
+  retainedRows: () => undefined,
   train: null,
   labels: [],
   leftOut: {},

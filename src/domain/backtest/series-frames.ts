@@ -32,7 +32,7 @@ interface SeriesRun {
   readonly settings: WatchdogSettings;
   /** The variants that the run is for. */
   readonly sides: readonly number[];
-  readonly kept: PairRun;
+  readonly retained: PairRun;
   readonly streamsAt: (nowMs: number) => number;
 }
 
@@ -87,7 +87,14 @@ export class SeriesFrames {
     const streamsAt = (nowMs: number) => (this.#live.get(serviceKey(tenant, serviceId)) as LiveStreams).at(nowMs);
     return runsOf(sidesOf([first, second]), areAlike).map((sides) => {
       const side = sides[0] as 0 | 1;
-      return { series, place: index, sides, settings: [first, second][side] as WatchdogSettings, kept: this.#retained[side], streamsAt };
+      return {
+        series,
+        place: index,
+        sides,
+        settings: [first, second][side] as WatchdogSettings,
+        retained: this.#retained[side],
+        streamsAt,
+      };
     });
   }
 
@@ -109,7 +116,7 @@ export class SeriesFrames {
     if (pair !== undefined) await this.#visitCycles(pair, run, Number.POSITIVE_INFINITY);
   }
 
-  #pairOf({ series, settings, kept: retained, streamsAt }: SeriesRun): PairTrack {
+  #pairOf({ series, settings, retained, streamsAt }: SeriesRun): PairTrack {
     const { facts, scored, intervalMs, offsetMs } = this.#options;
     const deployments = facts.deployments(series.name.tenant, series.name.serviceId);
     const fed = retained.fed(series);
@@ -127,7 +134,7 @@ export class SeriesFrames {
   }
 
   /** Cycles before a time, which the long baseline has values to see in. */
-  async #visitCycles(pair: PairTrack, { series, place: index, sides, kept: retained }: SeriesRun, beforeMs: number): Promise<void> {
+  async #visitCycles(pair: PairTrack, { series, place: index, sides, retained }: SeriesRun, beforeMs: number): Promise<void> {
     const { slices } = this.#options;
     for (let atMs = pair.dueMs; Number.isFinite(atMs) && atMs < beforeMs; atMs = pair.dueMs) {
       const before = pair.seen;
@@ -143,7 +150,7 @@ export class SeriesFrames {
     const [first] = group.members as [OrderedSeries];
     const index = Math.max(...group.members.map((member) => member.place)) + 0.5;
     const deployments = facts.deployments(first.series.name.tenant, first.series.name.serviceId);
-    for (const { sides, kept: retained, settings, streamsAt } of this.#runsOf(first.series, first.place)) {
+    for (const { sides, retained, settings, streamsAt } of this.#runsOf(first.series, first.place)) {
       const knownDays = facts.knownDaysOf(first.series.name.tenant);
       const options = { ...settings, offsetMs, intervalMs, deployments, streamsAt, knownDays };
       for (const { frame, atMs } of aggregateFrames(retained.streamsOf(group), group.aggregation, options)) {

@@ -158,7 +158,7 @@ function learningOf(
   options: SeriesFramesOptions,
   budget: TrainingBudget,
 ): ServiceLearning {
-  const { train, keptRows: retainedRows, labels } = options.facts;
+  const { train, retainedRows, labels } = options.facts;
   // Those that are given with the question are what it asks about.
   const said = labels.filter(({ anomalyId, isIncident }) => anomalyId !== null && isIncident);
   const ofService = said.filter(({ serviceId, environment }) => serviceId === of.serviceId && environment === of.environment);
@@ -166,7 +166,7 @@ function learningOf(
     ...options,
     hash,
     train: train as NonNullable<typeof train>,
-    kept: retainedRows(of, columns.names),
+    retained: retainedRows(of, columns.names),
     incidents: ofService.map(({ startedMs, endedMs }) => [startedMs, endedMs] as const),
     mayTrain: () => budget.take(),
   });

@@ -1,6 +1,6 @@
 // The newest points of one cumulative series, in the order of their times: each gives what was added since the one before. A point that comes late finds its
 // place among them, and what was said of the one behind it is corrected; so the order in which points come does not matter within these bounds.
-import { POINTS_KEPT_BYTES_MAX, POINTS_KEPT_MAX } from "../../core/config/limits.ts";
+import { POINTS_RETAINED_BYTES_MAX, POINTS_RETAINED_MAX } from "../../core/config/limits.ts";
 import { startAfter } from "./counting-start.ts";
 import type { Distribution } from "./distribution.ts";
 import { readDistributionText } from "./distribution-coding.ts";
@@ -120,7 +120,7 @@ export class PointHistory {
 
   #trim(): void {
     const points = this.#points;
-    while (points.length > POINTS_KEPT_MAX || (points.length > 1 && this.#bytes > POINTS_KEPT_BYTES_MAX)) {
+    while (points.length > POINTS_RETAINED_MAX || (points.length > 1 && this.#bytes > POINTS_RETAINED_BYTES_MAX)) {
       this.#bytes -= (points.shift() as RetainedPoint).text.length;
       this.#isTrimmed = true;
     }

@@ -2,7 +2,7 @@
 // they give live, so that what is imported goes on where live data begins.
 
 import { getOrMake } from "../../core/collections/get-or-make.ts";
-import { POINTS_KEPT_MAX } from "../../core/config/limits.ts";
+import { POINTS_RETAINED_MAX } from "../../core/config/limits.ts";
 import { startAfter } from "../distribution/counting-start.ts";
 import { type DerivedConsumer, deriveQuantiles, deriveValues } from "../distribution/derived-values.ts";
 import { distributionProblem } from "../distribution/distribution.ts";
@@ -110,7 +110,7 @@ function addCumulative(counting: Counting, point: DistributionPoint, consume: De
   // What a summary says of itself needs no point before.
   else if (interval === undefined && point.kind === "summary") deriveQuantiles(point, consume);
   if (previous !== undefined && interval?.restart === "none") counts.push(interval.added.count);
-  if (counts.length > POINTS_KEPT_MAX) counts.shift();
+  if (counts.length > POINTS_RETAINED_MAX) counts.shift();
   counting.previous = point;
   counting.startMs = startAfter(startMs, point);
   return interval !== undefined || point.kind === "summary";

@@ -2,7 +2,7 @@
 // https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
 import { isObject, ownMember, setMember } from "../../core/collections/own-member.ts";
 import type { Attributes, AttributeValue } from "../../core/protocol/coordinator-frame.ts";
-import { type AttributeLoss, addLoss, keptAttributes } from "../series/kept-attributes.ts";
+import { type AttributeLoss, addLoss, retainedAttributes } from "../series/retained-attributes.ts";
 import { NAMING_ATTRIBUTES } from "../series/stream-identity.ts";
 import type { OtlpSource } from "./otlp-items.ts";
 import { ANY_VALUE_DEPTH_MAX } from "./otlp-limits.ts";
@@ -194,7 +194,7 @@ function attributedItem(item: unknown, what: string, source: OtlpSource): Attrib
   const input = objectOf(item, what);
   const own: AttributeMap = {};
   addAttributes(input.attributes, own);
-  const { attributes, loss } = keptAttributes(own, countOf(input.droppedAttributesCount, "droppedAttributesCount"));
+  const { attributes, loss } = retainedAttributes(own, countOf(input.droppedAttributesCount, "droppedAttributesCount"));
   return { given: input, attributes, loss: addLoss(source.loss, loss), source };
 }
 

@@ -3,7 +3,7 @@
 // https://github.com/open-telemetry/opentelemetry-proto
 import type { ValidationReason } from "../../core/layout/counters.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
-import type { AttributeLoss } from "../series/kept-attributes.ts";
+import type { AttributeLoss } from "../series/retained-attributes.ts";
 
 /** Source of a request's items, as they describe it. */
 export interface OtlpSource {
@@ -163,7 +163,7 @@ export interface ItemRefusal {
   readonly field: string | null;
   readonly message: string;
   /** The item is kept out and counted without a failure of its request: a value that is NaN or infinite. */
-  readonly isKeptOut?: boolean;
+  readonly isExcluded?: boolean;
 }
 
 /** Takes decoded items, one at a time; undefined when it took the item. */

@@ -11,8 +11,8 @@ import {
 import type { ValidationReason } from "../../core/layout/counters.ts";
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
-import { isLongValue } from "../series/kept-attributes.ts";
 import { flawText, nameFlaw } from "../series/name-rule.ts";
+import { isLongValue } from "../series/retained-attributes.ts";
 import { environmentAttribute } from "../series/stream-identity.ts";
 import type { ItemRefusal, OtlpLog, OtlpSpan } from "./otlp-items.ts";
 
@@ -130,7 +130,7 @@ function refuseEnvironment(attributes: Attributes): ItemRefusal | undefined {
 export function refuseValue(value: number, hasValue: boolean, isStale: boolean): ItemRefusal | undefined {
   if (isStale || Number.isFinite(value)) return undefined;
   if (!hasValue) return { reason: "missing_value", field: "asDouble", message: "a point needs a finite asDouble or asInt, got none" };
-  return { reason: "invalid_value", field: "asDouble", message: `the value of a point must be finite, got ${value}`, isKeptOut: true };
+  return { reason: "invalid_value", field: "asDouble", message: `the value of a point must be finite, got ${value}`, isExcluded: true };
 }
 
 /** Error of a histogram of another temporality. */

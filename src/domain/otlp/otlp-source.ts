@@ -3,7 +3,7 @@ import { ownMember, setMember } from "../../core/collections/own-member.ts";
 import { RESOURCE_ATTRIBUTES_BYTES_MAX } from "../../core/config/body-limits.ts";
 import type { Attributes, AttributeValue } from "../../core/protocol/coordinator-frame.ts";
 import { INSTANCE_NAMES } from "../series/instance-name.ts";
-import { keptAttributes } from "../series/kept-attributes.ts";
+import { retainedAttributes } from "../series/retained-attributes.ts";
 import { environmentAttribute, ownAttribute } from "../series/stream-identity.ts";
 import type { OtlpSource } from "./otlp-items.ts";
 import { refuseSource } from "./otlp-limits.ts";
@@ -27,7 +27,7 @@ function serviceOf(input: Attributes, prefixes: boolean): string {
 /** Reads the attributes of a resource, of which its sender has dropped `dropped` more. */
 export function sourceOf(input: Attributes, dropped = 0, prefixes = false): OtlpSource {
   const bounds = { countName: RESOURCE_DROPPED_COUNT, bytesMax: RESOURCE_ATTRIBUTES_BYTES_MAX };
-  const { attributes: resourceAttributes, loss } = keptAttributes(input, dropped, bounds);
+  const { attributes: resourceAttributes, loss } = retainedAttributes(input, dropped, bounds);
   const environmentName = environmentAttribute(input);
   const instanceName = INSTANCE_NAMES.find((name) => textOf(input, name) !== "");
   const identity: Record<string, AttributeValue> = {};

@@ -1,7 +1,7 @@
 // Log records of ExportLogsServiceRequest in protobuf. Fields: opentelemetry/proto/logs/v1/logs.proto.
 import type { AttributeValue } from "../../core/protocol/coordinator-frame.ts";
 import { WireReader } from "../codec/wire-reader.ts";
-import { addLoss, keptAttributes } from "../series/kept-attributes.ts";
+import { addLoss, retainedAttributes } from "../series/retained-attributes.ts";
 import { bodyText } from "./json-logs.ts";
 import type { LogItem, OtlpLog, OtlpSource } from "./otlp-items.ts";
 import { spanIdOf, traceIdOf } from "./otlp-limits.ts";
@@ -64,7 +64,7 @@ function readLog(reader: WireReader, to: number, source: OtlpSource): OtlpLog {
     }
   }
   const { serviceId, environment, resourceAttributes, resourceRefusal } = source;
-  const { attributes, loss } = keptAttributes(own, dropped);
+  const { attributes, loss } = retainedAttributes(own, dropped);
   return {
     serviceId,
     environment,

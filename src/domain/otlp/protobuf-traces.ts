@@ -1,6 +1,6 @@
 // Spans of ExportTraceServiceRequest in protobuf. Fields: opentelemetry/proto/trace/v1/trace.proto.
 import { WireReader } from "../codec/wire-reader.ts";
-import { addLoss, keptAttributes } from "../series/kept-attributes.ts";
+import { addLoss, retainedAttributes } from "../series/retained-attributes.ts";
 import type { OtlpSource, OtlpSpan, SpanItem } from "./otlp-items.ts";
 import { type AttributeMap, readAttribute } from "./protobuf-attributes.ts";
 import { itemsOf, readPlaced } from "./protobuf-request.ts";
@@ -57,7 +57,7 @@ function readSpan(reader: WireReader, to: number, source: OtlpSource): OtlpSpan 
     }
   }
   const { serviceId, environment, resourceAttributes, resourceRefusal } = source;
-  const { attributes, loss } = keptAttributes(own, dropped);
+  const { attributes, loss } = retainedAttributes(own, dropped);
   return {
     serviceId,
     environment,

@@ -12,8 +12,8 @@ import { RECORD_TYPES, type RecordType, type ValidationReason } from "../../core
 import type { Attributes } from "../../core/protocol/coordinator-frame.ts";
 import { nanosecondsOfRfc3339, parseRfc3339 } from "../../core/time/rfc3339.ts";
 import { retainedBody } from "./cut-text.ts";
-import { type AttributeLoss, isLongValue, keptAttributes, NO_LOSS } from "./kept-attributes.ts";
 import { flawText, nameFlaw } from "./name-rule.ts";
+import { type AttributeLoss, isLongValue, NO_LOSS, retainedAttributes } from "./retained-attributes.ts";
 import { environmentAttribute } from "./stream-identity.ts";
 
 /** A record that may be stored. `value` is NaN for logs and events, `body` is "" for records with a value. */
@@ -211,7 +211,7 @@ function refuseIdentity(type: RecordType, attributes: Attributes, names: readonl
 function accept(type: RecordType, fields: Readonly<Record<string, unknown>>, timeMs: number): TelemetryRecord {
   const withBody = WITH_BODY.has(type);
   const input = (fields.attributes as Attributes | null | undefined) ?? NO_ATTRIBUTES;
-  const { attributes, loss } = withBody ? keptAttributes(input) : { attributes: input, loss: NO_LOSS };
+  const { attributes, loss } = withBody ? retainedAttributes(input) : { attributes: input, loss: NO_LOSS };
   return {
     serviceId: fields.service_id as string,
     type,

@@ -11,7 +11,7 @@
 
 import type { IdSet } from "../../core/collections/id-set.ts";
 import { WordPool } from "../../core/collections/word-pool.ts";
-import { HANDLER_PIECE_BYTES, WINDOW_IDS_KEPT_BYTES_MAX } from "../../core/config/limits.ts";
+import { HANDLER_PIECE_BYTES, WINDOW_IDS_RETAINED_BYTES_MAX } from "../../core/config/limits.ts";
 import type { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { PARTITIONS } from "../../core/layout/memory-map.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
@@ -83,7 +83,7 @@ interface Closing<F> {
 export class WindowedServices<F extends Aggregate<C>, C, E> {
   readonly #kind: AggregateKind<F, C, E>;
   readonly #shares: WindowShares;
-  readonly #pool = new WordPool(WINDOW_IDS_KEPT_BYTES_MAX);
+  readonly #pool = new WordPool(WINDOW_IDS_RETAINED_BYTES_MAX);
   readonly #partitions: Array<Map<string, WindowedService<F>>> = Array.from({ length: PARTITIONS }, () => new Map());
   /** Those with open windows, by tenant. */
   readonly #active = new Map<string, Set<WindowedService<F>>>();

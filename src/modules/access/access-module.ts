@@ -32,7 +32,7 @@ export const ACCESS = {
   configured: () => ({ tenants: new TenantBook(), keys: new KeyBook(), users: new UserBook(), audit: new RowCounts("audit_counts") }),
   gauges: ({ configured }: { readonly configured: AccessBooks }) => ({ auditRows: configured.audit.size }),
   expire: (sources: Parameters<typeof expireAudit>[0], terms: RetentionTerms) =>
-    expireAudit(sources, terms.auditKeptFromMs, terms.auditRowsMax, terms.rowsPerStep),
+    expireAudit(sources, terms.auditRetainedFromMs, terms.auditRowsMax, terms.rowsPerStep),
   handlers: {
     permissions,
     createKey,

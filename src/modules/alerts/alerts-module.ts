@@ -20,8 +20,8 @@ export const ALERTS = {
     },
   },
   *expire(sources: AlertExpiry, terms: RetentionTerms) {
-    yield* expireAlerts(sources, terms.keptFromMs, terms.rowsPerStep);
-    yield* expireLedger(sources, terms.keptFromMs, terms.rowsPerStep);
+    yield* expireAlerts(sources, terms.retainedFromMs, terms.rowsPerStep);
+    yield* expireLedger(sources, terms.retainedFromMs, terms.rowsPerStep);
     yield* expireOpinions(sources, terms.wallNowMs, terms.rowsPerStep);
   },
   handlers: {

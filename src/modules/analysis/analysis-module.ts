@@ -30,7 +30,7 @@ export const ANALYSIS = {
     },
   },
   expire: function* (sources: ReportExpiry, terms: RetentionTerms): Generator<RetentionStep> {
-    yield* expireReports(sources, terms.keptFromMs, terms.rowsPerStep);
+    yield* expireReports(sources, terms.retainedFromMs, terms.rowsPerStep);
     yield* expireChanges(sources.state.series, terms.wallNowMs, terms.rowsPerStep);
   },
   handlers: {

@@ -18,7 +18,7 @@ const CHANGE = new StoredForm<ServiceChange>(TABLE, {
   what: optional(text),
 });
 /** As long as detectors bear one in mind (domain/detection/pair/deployments.ts). */
-const KEPT_MS = 25 * 3600 * 1000;
+const RETAINED_MS = 25 * 3600 * 1000;
 
 /** The row of a change; `id` is that of its record. */
 export function changeOperation(change: ServiceChange, id: string): StoreOperation {
@@ -31,7 +31,7 @@ export class ChangeBook {
   /** Reads the newest of the last day of each tenant. */
   load(series: KeyValueStore, nowMs: number): void {
     for (const tenant of [...scanTenants(series, TABLE)]) {
-      const range = { from: tenantTimeBound(tenant, nowMs - KEPT_MS), to: tenantTimeBound(tenant, Number.MAX_SAFE_INTEGER) };
+      const range = { from: tenantTimeBound(tenant, nowMs - RETAINED_MS), to: tenantTimeBound(tenant, Number.MAX_SAFE_INTEGER) };
       const rows = series.range(TABLE, { ...range, reverse: true, limit: CHANGES_PER_TENANT_MAX });
       this.take(rows.reverse().map(({ value }) => CHANGE.decode(value)));
     }
@@ -57,7 +57,7 @@ export class ChangeBook {
 /** Deletes rows of changes that nobody bears in mind any more. */
 export function* expireChanges(series: KeyValueStore, nowMs: number, rowsPerStep: number): Generator<RetentionStep> {
   for (const tenant of [...scanTenants(series, TABLE)]) {
-    const range = { from: tenantTimeBound(tenant, 0), to: tenantTimeBound(tenant, nowMs - KEPT_MS), limit: rowsPerStep };
+    const range = { from: tenantTimeBound(tenant, 0), to: tenantTimeBound(tenant, nowMs - RETAINED_MS), limit: rowsPerStep };
     for (;;) {
       const rows = series.range(TABLE, range);
       if (rows.length === 0) break;

@@ -14,8 +14,8 @@ interface Sources {
 }
 
 export function* expireAnomalies(sources: Sources, terms: RetentionTerms): Generator<RetentionStep> {
-  yield* anomalies(sources, terms, terms.keptFromMs);
-  yield* episodes(sources, terms, terms.keptFromMs);
+  yield* anomalies(sources, terms, terms.retainedFromMs);
+  yield* episodes(sources, terms, terms.retainedFromMs);
 }
 
 function* anomalies(sources: Sources, terms: RetentionTerms, beforeMs: number): Generator<RetentionStep> {

@@ -49,7 +49,7 @@ export async function backtestFacts(
       const content = row && models.content(row);
       return row && content && { names: row.names, model: content.model, rows: row.rows, trainedMs: row.trainedMs };
     },
-    keptRows: (service, names) => retainedRows(state, service, names),
+    retainedRows: (service, names) => retainedRows(state, service, names),
     train: train === undefined ? null : (job) => train(writeTrainingInput(job)),
     leftOut: leftOut(selection, options.saturationEnabled !== false),
   };
@@ -58,7 +58,7 @@ export async function backtestFacts(
 /** Read at once: 3 MB at most, in 2 ms. */
 function retainedRows(
   { series, trainingRows }: BacktestContext["state"],
-  { tenant, serviceId, environment }: Parameters<BacktestFacts["keptRows"]>[0],
+  { tenant, serviceId, environment }: Parameters<BacktestFacts["retainedRows"]>[0],
   names: readonly string[],
 ): Uint8Array | undefined {
   const retained = trainingRows.find(tenant, serviceHash(serviceKey(tenant, serviceId), environment));

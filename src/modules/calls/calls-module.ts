@@ -32,8 +32,8 @@ export const CALLS = {
       call_minutes: { key: "tenant, minute", value: "call-rows.ts: calls between services in a minute" },
     },
   },
-  expire: (sources: CallMinutesDependencies, terms: RetentionTerms) => expireCalls(sources, terms.keptFromMs, terms.rowsPerStep),
-  gather: (sources: CallMinutesDependencies, terms: RetentionTerms) => mergeCalls(sources, terms.keptFromMs),
+  expire: (sources: CallMinutesDependencies, terms: RetentionTerms) => expireCalls(sources, terms.retainedFromMs, terms.rowsPerStep),
+  gather: (sources: CallMinutesDependencies, terms: RetentionTerms) => mergeCalls(sources, terms.retainedFromMs),
   handlers: {
     callGraph,
   },

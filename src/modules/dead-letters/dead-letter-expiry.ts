@@ -18,9 +18,9 @@ interface Sources {
 }
 
 export function* expireDeadLetters(sources: Sources, terms: RetentionTerms): Generator<RetentionStep> {
-  yield* oldDeadLetters(sources, terms, terms.deadLettersKeptFromMs);
+  yield* oldDeadLetters(sources, terms, terms.deadLettersRetainedFromMs);
   yield* excessDeadLetters(sources, terms);
-  yield* deadLetterEnds(sources, terms, terms.deadLettersKeptFromMs);
+  yield* deadLetterEnds(sources, terms, terms.deadLettersRetainedFromMs);
 }
 
 function* oldDeadLetters(sources: Sources, terms: RetentionTerms, beforeMs: number): Generator<RetentionStep> {

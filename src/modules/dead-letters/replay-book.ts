@@ -66,7 +66,7 @@ const JOB = new StoredForm<ReplayJob>("replay_jobs", {
   failedByReason: record(number),
 });
 
-/** Replays, in the order of their creation; each tenant has at most REPLAY_JOBS_KEPT_MAX. */
+/** Replays, in the order of their creation; each tenant has at most REPLAY_JOBS_RETAINED_MAX. */
 const REPLAYS: JobKind<ReplayJob> = {
   table: "replay_jobs",
   form: JOB,

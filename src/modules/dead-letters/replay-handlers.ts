@@ -6,7 +6,13 @@
  */
 import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import type { JobEvent } from "../../api/shapes/stream-events.ts";
-import { RECORDS_SCANNED_MAX, REPLAY_IDS_MAX, REPLAY_JOBS_KEPT_MAX, REPLAY_JOBS_MAX, REPLAY_SCAN_ROWS } from "../../core/config/limits.ts";
+import {
+  RECORDS_SCANNED_MAX,
+  REPLAY_IDS_MAX,
+  REPLAY_JOBS_MAX,
+  REPLAY_JOBS_RETAINED_MAX,
+  REPLAY_SCAN_ROWS,
+} from "../../core/config/limits.ts";
 import { hash128 } from "../../core/hashing/hash128.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
@@ -67,7 +73,7 @@ async function begin(
     const createdMs = nowMs();
     const id = hash128(JSON.stringify([tenant, createdMs, selection, jobs.length, state.replays.of(tenant).at(-1)?.id ?? ""]));
     const job = newJob({ id, tenant, selection, createdMs }, selection.ids?.length ?? state.deadLetters.counts(tenant).total);
-    const gone = state.replays.excess(tenant, REPLAY_JOBS_KEPT_MAX - running.length);
+    const gone = state.replays.excess(tenant, REPLAY_JOBS_RETAINED_MAX - running.length);
     await state.replays.commit(state.control, [job], {
       operations: () => gone.map((old) => state.replays.removal(old)),
       apply: () => gone.forEach((old) => void state.replays.remove(old)),
@@ -86,7 +92,7 @@ function newJob(head: Pick<ReplayJob, "id" | "tenant" | "selection" | "createdMs
 export function replayJob({ state }: DeadLettersContext, { principal, path }: QueryRequest<"replayJob">): Outcome<unknown> {
   const job = state.replays.find(principal.tenant, path.id ?? "");
   if (job !== undefined) return done(jobView(job));
-  return refused("not_found", `no replay has the id ${shown(path.id ?? "")}; the last ${REPLAY_JOBS_KEPT_MAX} are remembered`);
+  return refused("not_found", `no replay has the id ${shown(path.id ?? "")}; the last ${REPLAY_JOBS_RETAINED_MAX} are remembered`);
 }
 
 function jobView(job: ReplayJob) {

@@ -32,7 +32,7 @@ export const MODELS = {
     requestedModels: configured.models.shares.taken,
     shadowModels: configured.models.shadowShares.taken,
   }),
-  expire: (sources: ModelExpiry, terms: RetentionTerms) => expireModels(sources, terms.keptFromMs, terms.rowsPerStep),
+  expire: (sources: ModelExpiry, terms: RetentionTerms) => expireModels(sources, terms.retainedFromMs, terms.rowsPerStep),
   handlers: {
     trainModel,
     trainings: listTrainings,

@@ -39,7 +39,7 @@ export async function metricRows(
     after: null,
     limit,
   });
-  const metrics = series.filter(({ keptAsRecords: retainedAsRecords }) => !retainedAsRecords);
+  const metrics = series.filter(({ retainedAsRecords }) => !retainedAsRecords);
   const rows =
     serviceId === undefined ? metrics.flatMap(newestSample) : (await Promise.all(metrics.map((each) => samplesOf(context, each)))).flat();
   return { rows: rows.filter(({ timeMs }) => timeMs >= range.fromMs && timeMs < range.toMs), complete: total <= series.length };

@@ -28,7 +28,7 @@ interface Sources {
 }
 
 function* expireRecords(sources: Sources, terms: RetentionTerms): Generator<RetentionStep> {
-  yield* records(sources, terms, terms.keptFromMs);
+  yield* records(sources, terms, terms.retainedFromMs);
 }
 
 function* records(sources: Sources, terms: RetentionTerms, beforeMs: number): Generator<RetentionStep> {

@@ -55,8 +55,8 @@ interface Expiry<S> {
 }
 
 function* expireBlocks(sources: Sources, terms: RetentionTerms): Generator<RetentionStep> {
-  yield* blocks(sources, terms, terms.rawKeptFromMs, terms.keptFromMs);
-  yield* rollups(sources, terms, terms.keptFromMs);
+  yield* blocks(sources, terms, terms.rawRetainedFromMs, terms.retainedFromMs);
+  yield* rollups(sources, terms, terms.retainedFromMs);
 }
 
 /** Blocks that are not rolled up yet stay, unless their hours would be too old as well. */

@@ -59,7 +59,7 @@ function isOf({ state: { key } }: Alert, serviceId: string, environment: string 
 export function* expireRetired({ state }: { readonly state: RetirementState }, terms: RetentionTerms): Generator<RetentionStep> {
   const { retired } = state.configured;
   for (;;) {
-    const old = retired.olderThan(terms.keptFromMs, terms.rowsPerStep);
+    const old = retired.olderThan(terms.retainedFromMs, terms.rowsPerStep);
     if (old.length === 0) return;
     const apply = () => {
       for (const one of old) retired.remove(one.tenant, retiredId(one));

@@ -1,7 +1,7 @@
 // The services of a tenant as the engines know them, remembered for some seconds: pages, searches and sorts of one list then look at the same services, and a
 // list of 10,000 is walked once for many readers.
 import { BoundedMap } from "../../core/collections/bounded-map.ts";
-import { SERVICE_LIST_MS_MAX, SERVICE_LISTS_KEPT_MAX, SERVICES_LISTED_MAX } from "../../core/config/interface-limits.ts";
+import { SERVICE_LIST_MS_MAX, SERVICE_LISTS_RETAINED_MAX, SERVICES_LISTED_MAX } from "../../core/config/interface-limits.ts";
 import { background, task } from "../../core/faults/guard.ts";
 import type { ListedService } from "../../core/protocol/service-list.ts";
 import { compareTexts } from "../../core/text/text-order.ts";
@@ -17,7 +17,7 @@ const lists = new WeakMap<object, BoundedMap<string, KnownList>>();
 
 /** Services of a tenant by name and environment; at most SERVICE_LIST_MS_MAX old. */
 export function servicesOf(context: ServicesContext, tenant: string): Promise<readonly ListedService[]> {
-  const known = lists.get(context.state) ?? new BoundedMap<string, KnownList>(SERVICE_LISTS_KEPT_MAX);
+  const known = lists.get(context.state) ?? new BoundedMap<string, KnownList>(SERVICE_LISTS_RETAINED_MAX);
   lists.set(context.state, known);
   const list = known.get(tenant);
   if (list !== undefined && context.nowMs() - list.atMs < SERVICE_LIST_MS_MAX) return list.services;

@@ -26,11 +26,11 @@ export function yieldStep(store: KeyValueStore): RetentionStep {
 export interface RetentionTerms {
   readonly wallNowMs: number;
   /** Anomalies, episodes, records and roll-ups from before are past their time. */
-  readonly keptFromMs: number;
-  readonly rawKeptFromMs: number;
-  readonly auditKeptFromMs: number;
+  readonly retainedFromMs: number;
+  readonly rawRetainedFromMs: number;
+  readonly auditRetainedFromMs: number;
   readonly auditRowsMax: number;
-  readonly deadLettersKeptFromMs: number;
+  readonly deadLettersRetainedFromMs: number;
   readonly deadLetterBytesMax: number;
   readonly episodesMax: number;
   readonly intervalMs: number;

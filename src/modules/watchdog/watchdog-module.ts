@@ -52,7 +52,7 @@ interface RowsExpiry {
 
 export function* expireTrainingRows(
   { state: { series: store, trainingRows } }: RowsExpiry,
-  { keptFromMs: retainedFromMs, wallNowMs }: Pick<RetentionTerms, "keptFromMs" | "wallNowMs">,
+  { retainedFromMs, wallNowMs }: Pick<RetentionTerms, "retainedFromMs" | "wallNowMs">,
 ): Generator<RetentionStep> {
   const beforeMs = Math.min(retainedFromMs, wallNowMs - TRAINED_WITHIN_MS);
   for (;;) {

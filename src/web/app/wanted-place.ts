@@ -5,7 +5,7 @@ import { parsePlace } from "../view/location.ts";
 
 const KEY = "vedette.wanted";
 /** As long as a sign-in link is good. */
-const KEPT_MS = 15 * 60_000;
+const RETAINED_MS = 15 * 60_000;
 
 /** Keeps where the reader is until a session is there; the first page needs no way back. */
 export function keepWanted(hash: string): void {
@@ -19,9 +19,9 @@ export function forgetWanted(): void {
 
 /** Goes where the reader wanted to, where this tab names no place of its own. */
 export function openWanted(): void {
-  const kept = read();
-  if (location.hash !== "" || kept === undefined || wallMs() - kept.atMs > KEPT_MS) return;
-  const { path, query } = parsePlace(kept.hash);
+  const retained = read();
+  if (location.hash !== "" || retained === undefined || wallMs() - retained.atMs > RETAINED_MS) return;
+  const { path, query } = parsePlace(retained.hash);
   forgetWanted();
   go(path, query, true);
 }

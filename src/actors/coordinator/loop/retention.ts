@@ -105,11 +105,11 @@ export class Retention {
     const blocksPerStep = () => Math.min(this.#rowsMax, this.#options.blocksPerStep);
     return {
       wallNowMs,
-      keptFromMs: wallNowMs - retentionMs,
-      rawKeptFromMs: wallNowMs - rawRetentionMs,
-      auditKeptFromMs: wallNowMs - auditRetentionMs,
+      retainedFromMs: wallNowMs - retentionMs,
+      rawRetainedFromMs: wallNowMs - rawRetentionMs,
+      auditRetainedFromMs: wallNowMs - auditRetentionMs,
       auditRowsMax,
-      deadLettersKeptFromMs: wallNowMs - deadLetterAgeMs,
+      deadLettersRetainedFromMs: wallNowMs - deadLetterAgeMs,
       deadLetterBytesMax,
       episodesMax,
       intervalMs: this.#options.intervalMs,

@@ -1,7 +1,7 @@
 // The buckets of one classic histogram, which come as streams of their own, put together by time. A time is evaluated once all known buckets have it, a later
 // time has come, or 30 seconds have passed; a bucket that comes after that corrects what was said. The newest few times are kept.
 
-import { FAMILY_BUCKETS_MAX, FAMILY_ROWS_MAX, POINTS_KEPT_MAX } from "../../../core/config/limits.ts";
+import { FAMILY_BUCKETS_MAX, FAMILY_ROWS_MAX, POINTS_RETAINED_MAX } from "../../../core/config/limits.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import { countedAfterFall } from "../../../domain/distribution/counting-start.ts";
 import { QUANTILES } from "../../../domain/distribution/derived-values.ts";
@@ -194,7 +194,7 @@ export class BucketFamily {
       const next = rows[i + 1];
       if (next?.isClosed === true) next.isNew = true;
     }
-    while (rows.length > POINTS_KEPT_MAX) this.#drop();
+    while (rows.length > POINTS_RETAINED_MAX) this.#drop();
     if (this.#reportsEnd) this.#reportEnd();
   }
 

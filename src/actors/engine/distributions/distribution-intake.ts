@@ -19,8 +19,8 @@ import { PointMessageWriter } from "../../../domain/distribution/point-message.t
 import type { DistributionPoint } from "../../../domain/otlp/otlp-items.ts";
 import { ADDED_IDENTITY_ATTRIBUTES } from "../../../domain/otlp/otlp-limits.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";
-import { isLongValue } from "../../../domain/series/kept-attributes.ts";
 import { flawText, nameFlaw } from "../../../domain/series/name-rule.ts";
+import { isLongValue } from "../../../domain/series/retained-attributes.ts";
 import { identityText } from "../../../domain/series/stream-identity.ts";
 import type { StreamDefiner } from "../unit/stream-definer.ts";
 import type { WorkUnit } from "../unit/work-unit.ts";

@@ -1,6 +1,6 @@
 // What a checkpoint keeps of a family of buckets: {identity, dropped older times or not, buckets, {bound f64, waited for or not} each, times, {time, closed, new, count of each
 // bucket} each}. A count is 0 for none, 1 and a double, or from 2 on what it rose since the time before, zigzag: mostly one byte.
-import { IDENTITY_BYTES_MAX, POINTS_KEPT_MAX } from "../../../core/config/limits.ts";
+import { IDENTITY_BYTES_MAX, POINTS_RETAINED_MAX } from "../../../core/config/limits.ts";
 import type { ByteReader } from "../../../domain/codec/byte-reader.ts";
 import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
 import { unzigzag, zigzag } from "../../../domain/codec/varint.ts";
@@ -16,9 +16,9 @@ const BEGAN = 4;
 /** Counts from here on are written as doubles. */
 const WHOLE_MOST = 2 ** 50;
 
-/** Appends a family; of its times the newest POINTS_KEPT_MAX. */
+/** Appends a family; of its times the newest POINTS_RETAINED_MAX. */
 export function writeFamily(writer: ByteSink, family: BucketFamily): void {
-  const rows = family.rows.slice(-POINTS_KEPT_MAX);
+  const rows = family.rows.slice(-POINTS_RETAINED_MAX);
   writer.text(family.identity);
   writer.varint(family.isTrimmed || rows.length < family.rows.length ? TRIMMED : 0);
   writer.varint(family.bounds.length);

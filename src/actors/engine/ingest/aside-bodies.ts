@@ -5,7 +5,7 @@ import { ASIDE_BYTES_MAX, BODIES_ASIDE_MAX } from "../../../core/config/body-lim
 import { BODY_PADDING_BYTES, WORK_BODY } from "../../../core/layout/memory-map.ts";
 import { type Body, isLarge } from "../unit/body.ts";
 import type { BodyDecoder, UnitDecoder } from "../unit/body-decoder.ts";
-import { KeptPlaces, type KeptPosition } from "../unit/kept-places.ts";
+import { type RetainedPosition, RetainedPositions } from "../unit/retained-positions.ts";
 import type { Debt } from "../unit/unit-debts.ts";
 
 /** A body whose decoding has begun. */
@@ -26,7 +26,7 @@ export interface BegunBody {
 interface AsideBody {
   readonly begun: BegunBody;
   readonly decoder: BodyDecoder;
-  readonly places: KeptPlaces;
+  readonly places: RetainedPositions;
 }
 
 /** Those of one engine. */
@@ -34,7 +34,7 @@ export class AsideBodies {
   readonly #memory: EngineMemory;
   /** By tenant, the one whose turn is next first; of each the one that was set aside first goes on. */
   readonly #tenants = new Map<number, AsideBody[]>();
-  readonly #places = new Map<BegunBody, KeptPlaces>();
+  readonly #places = new Map<BegunBody, RetainedPositions>();
 
   constructor(memory: EngineMemory) {
     this.#memory = memory;
@@ -48,8 +48,8 @@ export class AsideBodies {
   add(begun: BegunBody, decoder: BodyDecoder): boolean {
     const { body } = begun;
     const known = this.#places.get(begun);
-    const places = known ?? new KeptPlaces(this.#memory);
-    const own: KeptPosition[] = [];
+    const places = known ?? new RetainedPositions(this.#memory);
+    const own: RetainedPosition[] = [];
     if (!isLarge(body) && !decoder.takesCopy) {
       own.push({ pointer: body.pointer, bytes: body.bytes + BODY_PADDING_BYTES, isConstant: true, to: WORK_BODY });
     }

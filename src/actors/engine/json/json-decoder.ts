@@ -30,9 +30,9 @@ import type { EngineCounters } from "../report/engine-counters.ts";
 import { type Body, decodeJsonBody, refusedAnswer } from "../unit/body.ts";
 import type { BodyDecoder } from "../unit/body-decoder.ts";
 import { contentHash } from "../unit/content-hash.ts";
-import type { KeptPosition } from "../unit/kept-places.ts";
 import type { LabelIntake } from "../unit/label-intake.ts";
 import { RecordIds } from "../unit/record-ids.ts";
+import type { RetainedPosition } from "../unit/retained-positions.ts";
 import type { StreamDefiner } from "../unit/stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
 import { type BodyProblem, longElement, NO_ARRAY, problemAt, type RecordRun, recordRunsOf, TOO_MANY } from "./record-runs.ts";
@@ -42,7 +42,7 @@ const SCORED: ReadonlySet<RecordType> = new Set<RecordType>(["metric", "trace", 
 /** Types of which equal ones may be several; of the others they are one, as their samples are. */
 const COUNTED: ReadonlySet<RecordType> = new Set<RecordType>(["log", "event"]);
 /** Types that are kept as records; a metric is kept as a sample. */
-const KEPT: ReadonlySet<RecordType> = new Set<RecordType>(["log", "trace", "event", "profile", "slo"]);
+const RETAINED_TYPES: ReadonlySet<RecordType> = new Set<RecordType>(["log", "trace", "event", "profile", "slo"]);
 /** More letters of one body have a unit of their own: 3 us each. */
 const FAILURES_IN_PASSING = 1_000;
 
@@ -191,7 +191,7 @@ export class JsonDecoder implements BodyDecoder {
   }
 
   /** Between units the kernel has nothing of a body. */
-  keep(): readonly KeptPosition[] {
+  keep(): readonly RetainedPosition[] {
     return [];
   }
 
@@ -354,7 +354,7 @@ export class JsonDecoder implements BodyDecoder {
       const refusal = isSpelled ? this.#define(record, flags, body, unit) : this.#stage(record, flags, body, unit);
       if (refusal !== undefined) return refusal;
     }
-    if (!KEPT.has(record.type)) return undefined;
+    if (!RETAINED_TYPES.has(record.type)) return undefined;
     this.#keep(record, index, body, unit);
     if (!SCORED.has(record.type)) this.#reportLabels(record, body, unit);
     return undefined;

@@ -34,10 +34,10 @@ import type { EngineCounters } from "../report/engine-counters.ts";
 import type { SpanIntake } from "../spans/span-intake.ts";
 import { type Body, decodeJsonBody, isLarge, refusedAnswer, toWorkArea } from "../unit/body.ts";
 import type { BodyDecoder } from "../unit/body-decoder.ts";
-import type { KeptPosition } from "../unit/kept-places.ts";
 import type { LabelIntake } from "../unit/label-intake.ts";
 import type { MetricDescriptions } from "../unit/metric-descriptions.ts";
 import type { MetricScopes } from "../unit/metric-scopes.ts";
+import type { RetainedPosition } from "../unit/retained-positions.ts";
 import type { StreamDefiner } from "../unit/stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
 import { MetricsParser } from "./metrics-parser.ts";
@@ -128,7 +128,7 @@ export class OtlpDecoder implements BodyDecoder {
   }
 
   /** Notes where the body stands behind a unit, so that others may use the kernel; answers which places of its memory are to be as they are when it goes on. */
-  keep(): readonly KeptPosition[] {
+  keep(): readonly RetainedPosition[] {
     const { kernel } = this.#dependencies;
     if (this.#parsesMetrics) {
       const bytes = kernel.otlpMetricsKeep() - SERIES_INDEX;
@@ -397,8 +397,8 @@ function withoutFields(item: Item, exclusions: FieldExclusions): Item {
   }
   if (item.type !== "log") return item;
   const { attributes, resourceAttributes, body } = item.log;
-  const kept: Partial<typeof item.log> = exclusions.strip({ attributes, resourceAttributes, body });
-  return { type: "log", log: { ...item.log, ...NO_ATTRIBUTES, body: "", ...kept } };
+  const stripped: Partial<typeof item.log> = exclusions.strip({ attributes, resourceAttributes, body });
+  return { type: "log", log: { ...item.log, ...NO_ATTRIBUTES, body: "", ...stripped } };
 }
 
 /** Part of an item that is kept as a dead letter. */

@@ -62,7 +62,7 @@ export class OtlpOutcome {
   refuse(unit: WorkUnit, refusal: ItemRefusal, payload: unknown): void {
     const { counters, requestId, tenantName } = this.#dependencies;
     const { admission, tenant, wallMs, isAnonymous } = this.#body;
-    if (refusal.isKeptOut === true) {
+    if (refusal.isExcluded === true) {
       this.#notFinite.keepOut(seriesOf(payload), refusal.message, payload, this.#body, unit, this.#letters);
       return;
     }

@@ -17,7 +17,7 @@ import type { OtlpSource, SpanItem } from "../../../domain/otlp/otlp-items.ts";
 import { sourceOfResource } from "../../../domain/otlp/protobuf-request.ts";
 import { spanItem } from "../../../domain/otlp/protobuf-traces.ts";
 import { serviceSeed } from "../../../domain/placement/partition.ts";
-import { NO_LOSS } from "../../../domain/series/kept-attributes.ts";
+import { NO_LOSS } from "../../../domain/series/retained-attributes.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 import type { SpanIntake, SpanSource } from "../spans/span-intake.ts";
 import { SpanRows } from "../spans/span-rows.ts";

@@ -213,7 +213,7 @@ export class SeriesQueries {
       firstTimeMs: records.firstTimeMs(slot) > 0 ? records.firstTimeMs(slot) : null,
       serviceSinceMs: Number.isFinite(sinceMs) ? sinceMs : null,
       ended: (flags & FLAG_ENDED) !== 0,
-      keptAsRecords: (flags & FLAG_RETAINED_AS_RECORDS) !== 0,
+      retainedAsRecords: (flags & FLAG_RETAINED_AS_RECORDS) !== 0,
       endsWithHistory: (flags & FLAG_HISTORY) !== 0,
       bucketWidth: records.width(slot),
     };

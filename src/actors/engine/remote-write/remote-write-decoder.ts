@@ -67,9 +67,9 @@ import { nameOfLabels, serviceLabelNumber } from "../../../domain/series/stream-
 import type { EngineCounters } from "../report/engine-counters.ts";
 import { type Body, isLarge, refusedAnswer } from "../unit/body.ts";
 import type { BodyDecoder } from "../unit/body-decoder.ts";
-import type { KeptPosition } from "../unit/kept-places.ts";
 import type { LabelIntake } from "../unit/label-intake.ts";
 import { NotFiniteSamples } from "../unit/not-finite-samples.ts";
+import type { RetainedPosition } from "../unit/retained-positions.ts";
 import type { StreamDefiner } from "../unit/stream-definer.ts";
 import type { BodyAnswer, WorkUnit } from "../unit/work-unit.ts";
 import { type DistributionTaker, HistogramIntake } from "./histogram-intake.ts";
@@ -224,10 +224,10 @@ export class RemoteWriteDecoder implements BodyDecoder {
   }
 
   /** Notes where the body stands behind a unit, so that others may use the kernel; answers which places of its memory are to be as they are when it goes on. */
-  keep(body: Body): readonly KeptPosition[] {
+  keep(body: Body): readonly RetainedPosition[] {
     const { kernel } = this.#dependencies;
     const decompressed = { pointer: this.#pointer, bytes: this.#bytes + BODY_PADDING_BYTES, isConstant: true };
-    const places: KeptPosition[] = isLarge(body) ? [] : [decompressed];
+    const places: RetainedPosition[] = isLarge(body) ? [] : [decompressed];
     if (!this.#isBegun) return places;
     const bytes = kernel.remoteWriteKeep() - SERIES_INDEX;
     places.push(

@@ -23,7 +23,7 @@ import {
   type ValidationReason,
 } from "../../../core/layout/counters.ts";
 import type { OtlpSignal } from "../../../core/protocol/otlp-kind.ts";
-import type { AttributeLoss } from "../../../domain/series/kept-attributes.ts";
+import type { AttributeLoss } from "../../../domain/series/retained-attributes.ts";
 
 const PLACES = new Map<EngineCounter, number>(ENGINE_COUNTERS.map((name, index) => [name, index]));
 

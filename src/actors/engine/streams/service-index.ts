@@ -3,7 +3,7 @@
 // a text is made only where they are new. Sketch: 0.2 us a stream.
 import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 import { ByteMap } from "../../../core/collections/byte-map.ts";
-import { INDEXED_SERVICES_KEPT_MAX } from "../../../core/config/limits.ts";
+import { INDEXED_SERVICES_RETAINED_MAX } from "../../../core/config/limits.ts";
 import { STREAM_RECORDS } from "../../../core/layout/memory-map.ts";
 import { SERVICE_LABEL_QUERY_ONLY, SR_SERVICE_LABEL, STREAM_RECORD_BYTES } from "../../../core/layout/stream-record.ts";
 import type { ShardExports } from "../../../domain/kernel/shard-kernel.ts";
@@ -42,7 +42,7 @@ export class ServiceIndex {
   readonly #memory: EngineMemory;
   readonly #kernel: Services;
   /** By tenant, environment and service as they stand in an identity. */
-  readonly #named = new ByteMap<Service>(INDEXED_SERVICES_KEPT_MAX);
+  readonly #named = new ByteMap<Service>(INDEXED_SERVICES_RETAINED_MAX);
   /** By tenant as it stands in an identity: a question about one does not pass over the services of another. */
   readonly #tenants = new Map<string, Tenant>();
   /** Slots before this one are in the index, but for those in #again: they were given back and taken anew. */

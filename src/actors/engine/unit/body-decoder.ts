@@ -1,6 +1,6 @@
 // What the ingest asks of a decoder of bodies.
 import type { Body } from "./body.ts";
-import type { KeptPosition } from "./kept-places.ts";
+import type { RetainedPosition } from "./retained-positions.ts";
 import type { BodyAnswer, WorkUnit } from "./work-unit.ts";
 
 /** Decodes one body at a time. */
@@ -14,7 +14,7 @@ export interface UnitDecoder {
 /** One whose body may wait between two units while others are decoded. */
 export interface BodyDecoder extends UnitDecoder {
   /** Before others may use the kernel: what of the engine's memory, besides the body's bytes, is to be as it is when the body goes on. */
-  keep(body: Body): readonly KeptPosition[];
+  keep(body: Body): readonly RetainedPosition[];
   /** It is again, and the body lies `moved` bytes further; then resume(). */
   goOn(moved: number): void;
   /** Its bytes are read once: what lies in the ring is not needed again. */

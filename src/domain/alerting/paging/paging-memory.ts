@@ -3,7 +3,7 @@
  * A memory made over another one reads through it and keeps its own changes until they are taken over: what a transaction does to alerts can be thrown away.
  */
 import { ownMember } from "../../../core/collections/own-member.ts";
-import { ALERTS_RESOLVED_KEPT_MAX, RCA_PAIRS_MAX, SIGNAL_SERVICES_MAX, SIGNALS_PER_SERVICE_MAX } from "../../../core/config/limits.ts";
+import { ALERTS_RESOLVED_RETAINED_MAX, RCA_PAIRS_MAX, SIGNAL_SERVICES_MAX, SIGNALS_PER_SERVICE_MAX } from "../../../core/config/limits.ts";
 import { baseNameOf } from "../../distribution/derived-values.ts";
 import type { AlertKey } from "../alert-identity.ts";
 import { sourceOf } from "../ensemble.ts";
@@ -153,7 +153,7 @@ export class PagingMemory {
     if (this.#byState === undefined) return;
     this.waiting.put(alert);
     this.#byState.put(alert);
-    const longest = this.#byState.longestResolved(ALERTS_RESOLVED_KEPT_MAX);
+    const longest = this.#byState.longestResolved(ALERTS_RESOLVED_RETAINED_MAX);
     if (longest !== undefined) this.forget(longest);
   }
 

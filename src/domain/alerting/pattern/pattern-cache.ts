@@ -4,7 +4,7 @@ import {
   PATTERN_RESULT_CHARACTERS_MAX,
   PATTERN_RESULTS_MAX,
   PATTERN_TABLE_BYTES_MAX,
-  PATTERNS_KEPT_MAX,
+  PATTERNS_RETAINED_MAX,
 } from "../../../core/config/pattern-limits.ts";
 import { type CompiledPattern, compilePattern, unitsOf } from "./automaton.ts";
 
@@ -17,7 +17,7 @@ export interface PatternCacheOptions {
 
 const OPTIONS: PatternCacheOptions = {
   tableBytesMax: PATTERN_TABLE_BYTES_MAX,
-  patternsMax: PATTERNS_KEPT_MAX,
+  patternsMax: PATTERNS_RETAINED_MAX,
   resultsMax: PATTERN_RESULTS_MAX,
 };
 
@@ -40,7 +40,7 @@ export class PatternCache {
   }
 
   /** Tables that are kept, and results that are remembered. */
-  get kept(): { readonly patterns: number; readonly bytes: number; readonly results: number } {
+  get retained(): { readonly patterns: number; readonly bytes: number; readonly results: number } {
     return { patterns: this.#patterns.size, bytes: this.#bytes, results: this.#resultCount };
   }
 

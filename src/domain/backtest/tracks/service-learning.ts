@@ -18,7 +18,7 @@ export interface ServiceLearningOptions extends Pick<BacktestOptions, "intervalM
   /** Times that people have called an incident, of later ones too. */
   readonly incidents?: readonly Stretch[];
   /** Vectors that trainings have kept, of later times too. */
-  readonly kept?: Uint8Array | undefined;
+  readonly retained?: Uint8Array | undefined;
   /** False once there were as many trainings as may be. */
   mayTrain(): boolean;
 }
@@ -42,7 +42,7 @@ export class ServiceLearning {
   /** Has vectors kept of what is older than one training looks back on, as trainings before the beginning would have. */
   async learnBefore(firstMs: number): Promise<void> {
     this.#dueMs = firstMs;
-    const { kept: retained } = this.#options;
+    const { retained } = this.#options;
     this.#rows = retained && trainingRowsBefore(retained, this.#history.aggregations.length, firstMs);
     const oldestMs = this.#history.streams.reduce((least, { times }) => Math.min(least, times[0] ?? firstMs), firstMs);
     for (let atMs = oldestMs + this.#historyMs; atMs < firstMs && this.#options.mayTrain(); atMs += this.#historyMs)
@@ -82,7 +82,7 @@ export class ServiceLearning {
       seed: servicePage(hash),
       past: { rows: this.#rows, model: this.#model, excluded },
     });
-    this.#rows = result.kept ?? this.#rows;
+    this.#rows = result.retained ?? this.#rows;
     this.#model = result.model ?? this.#model;
     return result;
   }

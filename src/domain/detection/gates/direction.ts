@@ -12,11 +12,11 @@ const BAD_WHEN_LOW = terms("success availability apdex uptime free avail availab
 
 /** Names kept, at most, whose words were looked at lately, 100 B each: every finding of a metric asks. */
 const NAMES_RETAINED_MAX = 4_096;
-const kept = new BoundedMap<string, Direction>(NAMES_RETAINED_MAX);
+const cache = new BoundedMap<string, Direction>(NAMES_RETAINED_MAX);
 
 /** Direction by name; words of both kinds, or none, say nothing. */
 export function directionOfName(metricName: string): Direction {
-  return kept.obtain(metricName, () => directionOfText(metricName));
+  return cache.obtain(metricName, () => directionOfText(metricName));
 }
 
 function directionOfText(metricName: string): Direction {

@@ -19,8 +19,8 @@ const MEDIANS = 4;
 interface Shape {
   readonly width: number;
   readonly season: number;
-  readonly keptLevels: number;
-  readonly keptSteps: number;
+  readonly retainedLevels: number;
+  readonly retainedSteps: number;
   readonly trees: number;
   readonly nodes: number;
   readonly sample: number;
@@ -36,8 +36,8 @@ export function encodeServiceModel({ parts }: ServiceModel): Uint8Array<ArrayBuf
   const shape = {
     width,
     season,
-    keptLevels: retainedLevels,
-    keptSteps: retainedSteps,
+    retainedLevels,
+    retainedSteps,
     trees: roots.length,
     nodes: cuts.length,
     sample,
@@ -85,19 +85,17 @@ function shapeOf(header: Uint32Array): Shape | undefined {
   const [version, width = 0, season = 0, retainedLevels = 0, retainedSteps = 0, trees = 0, nodes = 0, sample = 0, indexBytes = 0] = header;
   const isTree = trees > 0 && nodes >= trees && (indexBytes === 1 || indexBytes === 2);
   const isWhole = version === VERSION && width > 0 && retainedLevels <= width && retainedSteps <= width && isTree;
-  return isWhole
-    ? { width, season, keptLevels: retainedLevels, keptSteps: retainedSteps, trees, nodes, sample, placeBytes: indexBytes }
-    : undefined;
+  return isWhole ? { width, season, retainedLevels, retainedSteps, trees, nodes, sample, placeBytes: indexBytes } : undefined;
 }
 
-function bytesOf({ width, keptLevels: retainedLevels, keptSteps: retainedSteps, trees, nodes, placeBytes: indexBytes }: Shape): number {
+function bytesOf({ width, retainedLevels, retainedSteps, trees, nodes, placeBytes: indexBytes }: Shape): number {
   const doubles = MEDIANS + 2 * CALIBRATION_LENGTH + 4 * width;
   const length = (retainedLevels + retainedSteps) * (width + 1) + nodes + trees;
   return HEADER_BYTES + 8 * doubles + 4 * length + 2 * indexBytes * nodes;
 }
 
 function partsOf(shapeRead: Shape, { buffer, byteOffset }: Uint8Array): ModelParts {
-  const { width, season, keptLevels: retainedLevels, keptSteps: retainedSteps, trees, nodes, sample, placeBytes: indexBytes } = shapeRead;
+  const { width, season, retainedLevels, retainedSteps, trees, nodes, sample, placeBytes: indexBytes } = shapeRead;
   let at = byteOffset + HEADER_BYTES;
   const index = (length: number, size: number): number => {
     at += length * size;

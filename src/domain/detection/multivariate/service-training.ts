@@ -43,7 +43,7 @@ export interface TrainingResult {
   readonly model: Uint8Array<ArrayBuffer> | null;
   readonly state: Float64Array<ArrayBuffer> | null;
   /** The vectors of an automatic training, for the next one. */
-  readonly kept?: Uint8Array<ArrayBuffer>;
+  readonly retained?: Uint8Array<ArrayBuffer>;
   /** The new model was worse on calm vectors than the one before. */
   readonly isRefused?: boolean;
   /** Summary of a training with a selection, and what its vectors were like. */
@@ -72,9 +72,8 @@ function trainAnew(job: TrainingJob, all: TimedRows): TrainingResult {
   const retained = encodeTrainingRows(rows);
   const { model, state } = trained(job, rows);
   const before = job.past?.model && decodeServiceModel(job.past.model);
-  if (before !== undefined && !isNoWorse(model, before, aside))
-    return { rows: count, model: null, state: null, kept: retained, isRefused: true };
-  return { rows: count, model: encodeServiceModel(model), state, kept: retained };
+  if (before !== undefined && !isNoWorse(model, before, aside)) return { rows: count, model: null, state: null, retained, isRefused: true };
+  return { rows: count, model: encodeServiceModel(model), state, retained };
 }
 
 /** What is strange is left out where enough is left without it. */
@@ -84,8 +83,8 @@ function chosenRows({ past, rowsMax }: TrainingJob, newest: TimedRows): ChosenRo
     newest.times.length < SERVICE_VECTORS_MIN
       ? new Uint8Array(newest.times.length)
       : strangeRows(newest, past?.excluded ?? [], symmetricEigen);
-  const calm = chooseRows({ kept: retained, newest, left, rowsMax });
-  return calm.rows.times.length < SERVICE_VECTORS_MIN ? chooseRows({ kept: retained, newest, left: left.fill(0), rowsMax }) : calm;
+  const calm = chooseRows({ retained, newest, left, rowsMax });
+  return calm.rows.times.length < SERVICE_VECTORS_MIN ? chooseRows({ retained, newest, left: left.fill(0), rowsMax }) : calm;
 }
 
 function trained({ seed }: TrainingJob, rows: TimedRows): { readonly model: ServiceModel; readonly state: Float64Array<ArrayBuffer> } {

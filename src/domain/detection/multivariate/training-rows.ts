@@ -18,7 +18,7 @@ const GOLDEN = (Math.sqrt(5) - 1) / 2;
 /** Vectors to choose from. */
 export interface RowSources {
   /** Chosen by the training before; undefined where there was none. */
-  readonly kept: TimedRows | undefined;
+  readonly retained: TimedRows | undefined;
   /** All that raw samples give, ascending. */
   readonly newest: TimedRows;
   /** 1 for each of the newest that nothing is to be learned from. */
@@ -42,7 +42,7 @@ interface Run {
 }
 
 /** Chooses at most `rowsMax` vectors; all of the newest where these are few, and nothing was kept or is left out. */
-export function chooseRows({ kept: retained, newest, left, rowsMax }: RowSources): ChosenRows {
+export function chooseRows({ retained, newest, left, rowsMax }: RowSources): ChosenRows {
   const { times, width } = newest;
   const none: TimedRows = { times: new Float64Array(0), values: new Float64Array(0), width };
   if (retained === undefined && times.length <= rowsMax && !left.includes(1)) return { rows: newest, aside: none };

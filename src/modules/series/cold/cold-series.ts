@@ -216,7 +216,7 @@ function summaryOf(entry: ColdEntry): SeriesSummary {
     serviceSinceMs: Number.isFinite(sinceMs) ? sinceMs : null,
     ended: (flags & FLAG_ENDED) !== 0,
     endsWithHistory: (flags & FLAG_HISTORY) !== 0,
-    keptAsRecords: (flags & FLAG_RETAINED_AS_RECORDS) !== 0,
+    retainedAsRecords: (flags & FLAG_RETAINED_AS_RECORDS) !== 0,
     bucketWidth: (flags & FLAG_COUNTER) !== 0 ? 0 : header.getFloat64(SR_WIDTH, true),
   };
 }

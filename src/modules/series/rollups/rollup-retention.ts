@@ -47,7 +47,7 @@ interface PacedDependencies extends RollupDependencies {
 export interface RollupRound {
   readonly wallNowMs: number;
   /** Hours that began before are left out. */
-  readonly keptFromMs: number;
+  readonly retainedFromMs: number;
   /** From one round to the next. */
   readonly intervalMs: number;
 }
@@ -59,7 +59,7 @@ const VOID_ROLLUPS_MAX = 1_000;
 /** Steps that roll up whatever is due. */
 export function* rollUp(
   dependencies: RollupDependencies,
-  { wallNowMs, keptFromMs: retainedFromMs, intervalMs }: RollupRound,
+  { wallNowMs, retainedFromMs, intervalMs }: RollupRound,
 ): Generator<RetentionStep> {
   const { state, monotonicMs } = dependencies;
   const fromHour = Math.max(0, Math.ceil(retainedFromMs / HOUR_MS));

@@ -206,7 +206,7 @@ export class ModelTraining {
     }
     // Somebody may have promoted a model meanwhile.
     if (this.#dependencies.isStopping() || this.#sendPromoted(wanted)) return;
-    const { rows, model, state, kept: retained, isRefused = false } = result;
+    const { rows, model, state, retained, isRefused = false } = result;
     if (retained !== undefined) await this.#keep(service, wanted, { rows, bytes: retained, storedMs: trainedMs });
     if (isRefused) {
       counters.add("modelsRefused", 1);

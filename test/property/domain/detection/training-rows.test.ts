@@ -52,7 +52,7 @@ function trainings(world: World) {
     toMs += days * DAY_MS;
     const newest = newestOf(toMs, world);
     const left = Uint8Array.from(newest.times, (timeMs) => (world.strange.has(hourOf(timeMs)) ? 1 : 0));
-    const { rows, aside } = chooseRows({ kept, newest, left, rowsMax: ROWS_MAX });
+    const { rows, aside } = chooseRows({ retained: kept, newest, left, rowsMax: ROWS_MAX });
     kept = decodeTrainingRows(encodeTrainingRows(rows), WIDTH);
     return { toMs, rows, aside, newest, left };
   });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { PARTITIONS } from "../../../../src/core/layout/memory-map.ts";
 import type { OtlpSpan } from "../../../../src/domain/otlp/otlp-items.ts";
-import { NO_LOSS } from "../../../../src/domain/series/kept-attributes.ts";
+import { NO_LOSS } from "../../../../src/domain/series/retained-attributes.ts";
 import { SpanRig } from "../../../support/span-rig.ts";
 
 /** Buckets are 2^(1/16) wide, and a quantile is the middle of its bucket. */

@@ -162,16 +162,16 @@ describe("the cache of patterns", () => {
     const cache = new PatternCache({ tableBytesMax: 32_000, patternsMax: 1_000, resultsMax: 100 });
     for (let i = 0; i < 500; i++) {
       expect([cache.matches(`web-${i}.*`, `web-${i}-a`), cache.matches("used", "used")]).toEqual([true, true]);
-      expect(cache.kept.bytes).toBeLessThanOrEqual(32_000);
-      expect(cache.kept.results).toBeLessThanOrEqual(100);
+      expect(cache.retained.bytes).toBeLessThanOrEqual(32_000);
+      expect(cache.retained.results).toBeLessThanOrEqual(100);
     }
-    expect(cache.kept.patterns).toBeLessThan(15);
+    expect(cache.retained.patterns).toBeLessThan(15);
     const before = cache.work.tables;
     cache.problem("used");
     expect(cache.work.tables).toBe(before);
     const few = new PatternCache({ patternsMax: 3 });
     for (let i = 0; i < 10; i++) few.problem(`(${i}`);
-    expect(few.kept.patterns).toBe(3);
+    expect(few.retained.patterns).toBe(3);
   });
 });
 

@@ -19,7 +19,7 @@ function learning(days: number, options: Partial<ServiceLearningOptions> = {}, a
   const jobs: TrainingJob[] = [];
   const train = async (job: TrainingJob): Promise<TrainingResult> => {
     jobs.push(job);
-    return { rows: 5_000, model: null, state: null, isRefused: true, kept: Uint8Array.of(jobs.length), ...answer };
+    return { rows: 5_000, model: null, state: null, isRefused: true, retained: Uint8Array.of(jobs.length), ...answer };
   };
   const history = { streams, starts: Uint16Array.of(0, 1, 2), aggregations: Uint8Array.of(1, 1) };
   return { jobs, trainings: new ServiceLearning(history, { intervalMs: MINUTE_MS, hash: HASH, train, mayTrain: () => true, ...options }) };
@@ -48,7 +48,7 @@ describe("trainings on the way through history", () => {
   it("know vectors that a server has kept, but none of later than the beginning", async () => {
     const times = Float64Array.from({ length: 10 }, (_, day) => START_MS + day * DAY_MS);
     const kept = encodeTrainingRows({ times, values: new Float64Array(20).fill(3), width: 2 });
-    const { jobs, trainings } = learning(10, { kept });
+    const { jobs, trainings } = learning(10, { retained: kept });
     await trainings.learnBefore(START_MS + 4 * DAY_MS);
     await trainings.visit(START_MS + 4 * DAY_MS, track());
     expect(decodeTrainingRows(jobs[0]?.past?.rows as Uint8Array, 2)?.times).toEqual(times.slice(0, 4));

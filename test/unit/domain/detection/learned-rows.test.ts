@@ -114,8 +114,8 @@ describe("an automatic training", () => {
 
   it("keeps its vectors for the next one, which knows weeks that raw samples do not give any more", () => {
     const first = trainService(jobOf(minutes(7 * DAY)));
-    const next = trainService(jobOf(minutes(7 * DAY, [0, 0], 21 * DAY), { rows: first.kept, model: undefined, excluded: [] }));
-    const { times } = decodeTrainingRows(next.kept as Uint8Array, FACTORS.length) as TimedRows;
+    const next = trainService(jobOf(minutes(7 * DAY, [0, 0], 21 * DAY), { rows: first.retained, model: undefined, excluded: [] }));
+    const { times } = decodeTrainingRows(next.retained as Uint8Array, FACTORS.length) as TimedRows;
     const old = times.filter((timeMs) => timeMs < timeOf(14 * DAY)).length;
     expect(old).toBeGreaterThan(4_900);
     expect(times.length - old).toBeGreaterThan(4_900);

@@ -64,7 +64,7 @@ describe("patterns of a tenant", () => {
     expect(problem(of(room + 1), [equal as LabelMatcher])).toBeNull();
     const cache = new PatternCache();
     expect(cache.tableBytes("\\pL\\pN")).toBeGreaterThan(30_000);
-    expect(cache.kept.bytes).toBe(cache.tableBytes("\\pL\\pN"));
+    expect(cache.retained.bytes).toBe(cache.tableBytes("\\pL\\pN"));
   });
 
   it("take what Alertmanager's documentation shows", async () => {

@@ -173,7 +173,13 @@ describe("model training", () => {
 
   it("leaves the model where a new one is worse, and keeps its vectors", async () => {
     const kept = Uint8Array.of(1, 2, 3);
-    const { ask, engine, trainingRows, counter, row } = rig(async () => ({ rows: 5_000, model: null, state: null, kept, isRefused: true }));
+    const { ask, engine, trainingRows, counter, row } = rig(async () => ({
+      rows: 5_000,
+      model: null,
+      state: null,
+      retained: kept,
+      isRefused: true,
+    }));
     holding(engine, 100);
     expect(await ask(wanting())).toMatchObject([{ model: null, dueMs: START_MS + 2 * 24 * HOUR_MS }]);
     expect([counter("modelsRefused"), counter("modelsTrained")]).toEqual([1, 0]);

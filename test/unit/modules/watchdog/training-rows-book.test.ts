@@ -41,7 +41,7 @@ function rig(store = new MemoryStore({ tables: SERIES_TABLES }), most = Number.M
     }
   };
   const expire = async (retentionMs: number, wallNowMs = NOW_MS) => {
-    for (const { operations, apply } of expireTrainingRows({ state }, { keptFromMs: wallNowMs - retentionMs, wallNowMs })) {
+    for (const { operations, apply } of expireTrainingRows({ state }, { retainedFromMs: wallNowMs - retentionMs, wallNowMs })) {
       await store.commit(operations);
       apply();
     }

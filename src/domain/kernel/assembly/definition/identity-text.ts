@@ -4,7 +4,7 @@ import { TENANT_HEAD } from "../../../../core/layout/memory-map";
 import {
   environmentLabel, labelCount, labelTextBytes, metricLabel, nameBytesOf, nameOf, NO_LABEL, serviceLabel, valueBytesOf, valueOf,
 } from "./series-labels";
-import { isNameText, isUtf8, KEPT } from "../wire/name-text";
+import { isNameText, isUtf8, RETAINED } from "../wire/name-text";
 
 /** Bytes behind a text that may be overwritten while it is written. */
 export const TEXT_SLACK: u32 = 32;
@@ -118,7 +118,7 @@ function copyText(to: usize, from: usize, bytes: u32): u32 {
   while (left > 0) {
     let block = v128.load(from);
     v128.store(to, block);
-    if (left < 16) block = v128.bitselect(block, i8x16.splat(0x20), v128.load(KEPT + 16 - <usize>left));
+    if (left < 16) block = v128.bitselect(block, i8x16.splat(0x20), v128.load(RETAINED + 16 - <usize>left));
     escaped = v128.or(escaped, v128.or(i8x16.lt_u(block, i8x16.splat(0x20)), v128.or(i8x16.eq(block, i8x16.splat(0x22)), v128.or(i8x16.eq(block, i8x16.splat(0x5c)), i8x16.eq(block, i8x16.splat(0x7f))))));
     all = v128.or(all, block);
     from += 16;

@@ -27,7 +27,7 @@ const INFO: u32 = 0x6f666e69;
 
 let engine: u32 = 0;
 let engines: u32 = 1;
-let flagsKept: u32 = U32.MAX_VALUE;
+let retainedFlags: u32 = U32.MAX_VALUE;
 
 // The tenant at hand.
 let headBytes: u32 = 0; // 0: series are not defined here
@@ -49,7 +49,7 @@ let partition: u32 = 0;
 export function defineSetup(self: u32, count: u32, flags: u32): void {
   engine = self;
   engines = count;
-  flagsKept = flags;
+  retainedFlags = flags;
 }
 
 /** The tenant of the series to come: bytes at TENANT_HEAD (0: series are left to TypeScript), and the hash that the partition of a service goes on from. */
@@ -159,7 +159,7 @@ function prepare(identity: u32, tenant: u32, ofPartition: u32, flags: u32): i32 
   partition = ofPartition;
   identityHash(at + DEFINE_HEADER_BYTES, identity);
   store<u32>(at, partition, DEFINE_PARTITION);
-  store<u32>(at, flags & flagsKept, DEFINE_FLAGS);
+  store<u32>(at, flags & retainedFlags, DEFINE_FLAGS);
   store<u32>(at, tenant, DEFINE_TENANT);
   store<u64>(at, hashLow, DEFINE_HASH);
   store<u64>(at, hashHigh, DEFINE_HASH + 8);

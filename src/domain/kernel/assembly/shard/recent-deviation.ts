@@ -21,15 +21,15 @@ export function recentDeviation(slot: u32, sinceMs: f64): f64 {
   const r = recordOf(slot);
   const count = load<u32>(r, SR_COUNT);
   let time = load<f64>(r, SR_LAST_TIME);
-  const kept = max(BASELINE_MIN, count >> BASELINE_SHIFT);
-  if (time < sinceMs || count <= kept) return NaN;
+  const olderMin = max(BASELINE_MIN, count >> BASELINE_SHIFT);
+  if (time < sinceMs || count <= olderMin) return NaN;
   const values = valuesOf(r, count), intervals = intervalsOf(r, count);
   let place = load<u32>(r, SR_HEAD);
   let recent: u32 = 0, baseline: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     place = (place == 0 ? <u32>WINDOW_MAX : place) - 1;
     const value = limited(load<f64>(values + (<usize>place << 3)));
-    if (time >= sinceMs && count - i > kept) {
+    if (time >= sinceMs && count - i > olderMin) {
       store<f64>(RECENT + (<usize>recent << 3), value);
       recent++;
     } else {

@@ -1,7 +1,7 @@
 // What a name may be, of bytes: the kernel's twin of domain/series/name-rule.ts, but for its length. Asked where a text is first seen. Sketch: 2 ns for 16 bytes of ASCII.
 
-/** 16 bytes at KEPT + 16 - n: n bytes that are kept, then those that are not. */
-export const KEPT = memory.data<u8>([
+/** 16 bytes at RETAINED + 16 - n: n bytes that are kept, then those that are not. */
+export const RETAINED = memory.data<u8>([
   0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 ]);
 
@@ -10,7 +10,7 @@ export function isPrintable(p: usize, bytes: usize): bool {
   let others = i8x16.splat(0);
   for (let left = <isize>bytes; left > 0; left -= 16, p += 16) {
     let block = v128.load(p);
-    if (left < 16) block = v128.bitselect(block, i8x16.splat(0x20), v128.load(KEPT + 16 - <usize>left));
+    if (left < 16) block = v128.bitselect(block, i8x16.splat(0x20), v128.load(RETAINED + 16 - <usize>left));
     others = v128.or(others, v128.or(i8x16.lt_s(block, i8x16.splat(0x20)), i8x16.eq(block, i8x16.splat(0x7f)))); // signed: bytes outside ASCII are below zero
   }
   return !v128.any_true(others);

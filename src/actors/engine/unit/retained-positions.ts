@@ -2,7 +2,7 @@
 import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
 
 /** A place. */
-export interface KeptPosition {
+export interface RetainedPosition {
   readonly pointer: number;
   readonly bytes: number;
   /** Whether what lies there stays the same in the course of the body. */
@@ -12,7 +12,7 @@ export interface KeptPosition {
 }
 
 /** Copies of one body's places. */
-export class KeptPlaces {
+export class RetainedPositions {
   readonly #memory: EngineMemory;
   /** By where they go back to; buffers are used again. */
   readonly #copies = new Map<number, { readonly buffer: Buffer; readonly bytes: number }>();
@@ -23,7 +23,7 @@ export class KeptPlaces {
   }
 
   /** Copies these; what stays the same is copied once. */
-  keep(places: readonly KeptPosition[]): void {
+  keep(places: readonly RetainedPosition[]): void {
     this.#wanted = places.map(({ pointer, to = pointer }) => to);
     for (const { pointer, bytes, isConstant, to = pointer } of places) {
       const known = this.#copies.get(to);

@@ -28,7 +28,7 @@ const ESCAPE_RATIO_MAX = 6;
 type Mutable = { [name: string]: AttributeValue };
 
 /** The attributes that are kept, and what was lost of them; with `count` under `countName`, of attributes that their sender had dropped and such as are dropped here, where there are any. */
-export function keptAttributes(
+export function retainedAttributes(
   input: Attributes,
   count = 0,
   { countName = DROPPED_COUNT, bytesMax = RECORD_ATTRIBUTES_BYTES_MAX } = {},
