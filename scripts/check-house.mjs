@@ -1,9 +1,10 @@
 // Counts what nobody wants more of, and compares with house-ceilings.json, whose figures only fall: base names that two files of src have, refused words in
-// the identifiers that src declares, doc comments that say nothing, constants that stand in two files, short files with one importer, lines of the coordinator (its thread, loop and commits; what is a noun's is its module's), modules in the longest chain, waits for a time in tests, words of the documents. A path that a comment or a page
+// the identifiers that src declares, doc comments that say nothing, constants that stand in two files, short files with one importer, lines of the coordinator (its thread, loop and commits; what is a noun's is its module's), modules in the longest chain, waits for a time in tests, tests with a time limit below the suite's, words of the documents. A path that a comment or a page
 // names and nothing has is a finding at once. usage: node scripts/check-house.mjs [--lower | --list]; --lower writes the figures of now where they are
 // lower (no option raises one), --list prints what is counted.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import "./typescript-loader.mjs";
 import ts from "typescript";
 import { compare, lowered, raised } from "./house-ceilings.mjs";
 import {
@@ -15,11 +16,14 @@ import {
   REFUSED_FORMS,
   refusedWords,
   repeatedConstants,
+  tightLimitsOf,
   twinNames,
 } from "./house-guards.mjs";
 import { importedModules, longestChain } from "./module-chain.mjs";
 import { slivers } from "./slivers.mjs";
 import { commentsOf, stalePaths, Tree } from "./stale-paths.mjs";
+
+const { default: suite } = await import("../vitest.config.ts");
 
 const CEILINGS = "scripts/house-ceilings.json";
 const SOURCE = /\.(?:tsx?|mjs|cjs)$/;
@@ -83,6 +87,17 @@ function testPauses(files) {
     .filter(({ pauses }) => pauses > 0);
 }
 
+/** Tests with a time limit below that of vitest.config.ts, by file. */
+function tightLimits(files) {
+  return files
+    .filter(({ path }) => /^test\/.*\.test\.ts$/.test(path))
+    .map(({ path, text }) => ({
+      path,
+      limits: tightLimitsOf(ts.createSourceFile(path, text, ts.ScriptTarget.Latest, false), suite.test.testTimeout),
+    }))
+    .filter(({ limits }) => limits > 0);
+}
+
 function linesBelow(folder, files) {
   return files.filter(({ path }) => path.startsWith(folder)).reduce((sum, { text }) => sum + text.split("\n").length - 1, 0);
 }
@@ -103,6 +118,7 @@ function count(paths) {
   const documentWords = paths.filter((path) => DOCUMENTS.test(path)).reduce((sum, path) => sum + pageWords(readFileSync(path, "utf8")), 0);
   const all = sourcesAndTests(paths);
   const pauses = testPauses(all);
+  const limits = tightLimits(all);
   const chain = longestChain(importedModules(all));
   return {
     counts: {
@@ -115,9 +131,10 @@ function count(paths) {
       refusedWords: refusedWords(names),
       slivers: slivers(all),
       testPauses: pauses.reduce((sum, { pauses: count }) => sum + count, 0),
+      tightTestLimits: limits.reduce((sum, { limits: count }) => sum + count, 0),
       twinNames: twinNames(sources),
     },
-    lists: { emptyComments: comments, moduleChain: chain, repeatedConstants: repeated, testPauses: pauses },
+    lists: { emptyComments: comments, moduleChain: chain, repeatedConstants: repeated, testPauses: pauses, tightTestLimits: limits },
   };
 }
 

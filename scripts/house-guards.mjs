@@ -204,6 +204,27 @@ export function pausesOf(source) {
   return count;
 }
 
+const SUITE = /^(?:it|test|describe|before(?:All|Each)|after(?:All|Each))\b/;
+
+/**
+ * Returns how often a test or a hook is given a number of milliseconds of its own, below `leastMs`: a machine that others use as well then
+ * fails it by chance. A longer one is right where a test has more to do.
+ */
+export function tightLimitsOf(source, leastMs) {
+  const isTight = (node) => ts.isNumericLiteral(node) && Number(node.text) < leastMs;
+  const isOption = (node) => ts.isPropertyAssignment(node) && node.name.getText(source) === "timeout" && isTight(node.initializer);
+  let count = 0;
+  const visit = (node) => {
+    if (ts.isCallExpression(node) && SUITE.test(node.expression.getText(source))) {
+      const [, ...others] = node.arguments;
+      for (const one of others) if (isTight(one) || (ts.isObjectLiteralExpression(one) && one.properties.some(isOption))) count++;
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return count;
+}
+
 /** Returns how many words a page has, as wc counts them; what checks read in comments is no word. */
 export function pageWords(text) {
   const read = text.replaceAll(/<!--.*?-->|# bench [\w-]+: .*/g, "");

@@ -84,6 +84,13 @@ it("counts waits for a time in tests, and no other timers", () => {
   expect(pauses('const late = setTimeout(stop, 9); await until("a row", look);')).toBe(0);
 });
 
+it("counts time limits of tests and hooks below the suite's, and no longer ones", () => {
+  const limits = (text: string) => guards.tightLimitsOf(sourceOf(text), 360_000);
+  expect(limits('it("ends", { timeout: 60_000 }, () => {}); it("ends", () => {}, 60_000); beforeAll(() => {}, 5_000);')).toBe(3);
+  expect(limits('it.each([1, 2])("ends %d", () => {}, 60_000);')).toBe(1);
+  expect(limits('it("ends", () => {}, 1_200_000); it("ends", () => {}); later(() => {}, 5);')).toBe(0);
+});
+
 describe("ceilings", () => {
   const ceilings = { words: 10, names: ["a", "b"], refused: { held: 2 } };
 
