@@ -20,16 +20,17 @@ export class CharacterClasses {
     this.#starts = starts;
     this.#classes = classes;
     const paged: number[] = [];
-    const known = new Map<string, number>();
+    /** By the class of a page that has one alone, by the text of another's. */
+    const known = new Map<number | string, number>();
     for (let page = 0, next = 0; page < this.#pages.length; page++) {
       const first = page << PAGE_BITS;
       while (next < starts.length && (starts[next] as number) <= first) next++;
       const isEven = next === starts.length || (starts[next] as number) >= first + PAGE;
-      const content = isEven ? [classes[next - 1] as number] : Array.from({ length: PAGE }, (_, i) => this.#search(first + i));
-      const text = content.join();
-      const index = known.get(text) ?? paged.length;
-      if (index === paged.length) paged.push(...(isEven ? new Array<number>(PAGE).fill(content[0] as number) : content));
-      known.set(text, index);
+      const content = isEven ? undefined : this.#content(first, next);
+      const name = content?.join() ?? (classes[next - 1] as number);
+      const index = known.get(name) ?? paged.length;
+      if (index === paged.length) paged.push(...(content ?? new Array<number>(PAGE).fill(classes[next - 1] as number)));
+      known.set(name, index);
       this.#pages[page] = index;
     }
     this.#paged = Uint16Array.from(paged);
@@ -44,6 +45,15 @@ export class CharacterClasses {
   of(character: number): number {
     if (character < LATIN1) return this.latin1[character] as number;
     return character < PAGED ? this.#onPage(character) : this.#search(character);
+  }
+
+  /** Returns the classes of a page's characters; the class behind the first one's begins at `next`. */
+  #content(first: number, next: number): number[] {
+    let behind = next;
+    return Array.from({ length: PAGE }, (_, i) => {
+      while (behind < this.#starts.length && (this.#starts[behind] as number) <= first + i) behind++;
+      return this.#classes[behind - 1] as number;
+    });
   }
 
   #onPage(character: number): number {
