@@ -35,6 +35,8 @@ export interface EnsembleSignal {
   readonly family: DetectorFamily;
   readonly metricName: string;
   readonly atMs: number;
+  /** Usual time between values of what it was found in; absent, or 0, where that is not known. */
+  readonly intervalMs?: number;
 }
 
 export interface EnsembleVerdict {
@@ -47,7 +49,7 @@ export function ensembleTier(tier: Tier, own: EnsembleSignal, others: readonly E
   const sources = new Set([sourceOf(own)]);
   let isOfOneFamily = true;
   for (const other of others) {
-    if (Math.abs(own.atMs - other.atMs) > WINDOW_MS || seeTheSame(own, other)) continue;
+    if (Math.abs(own.atMs - other.atMs) > windowMs(own, other) || seeTheSame(own, other)) continue;
     sources.add(sourceOf(other));
     if (other.family !== own.family) isOfOneFamily = false;
   }
@@ -59,6 +61,11 @@ export function ensembleTier(tier: Tier, own: EnsembleSignal, others: readonly E
 /** Whether another detector has confirmed this one: what the rules of saturation call corroborated. */
 export function isCorroborated(own: EnsembleSignal, others: readonly EnsembleSignal[]): boolean {
   return ensembleTier("low", own, others).gate.passed;
+}
+
+/** Values that come more seldom than that show what happens at one time an interval apart. */
+function windowMs(one: EnsembleSignal, other: EnsembleSignal): number {
+  return Math.max(WINDOW_MS, Math.min(one.intervalMs ?? 0, other.intervalMs ?? 0));
 }
 
 function seeTheSame(one: EnsembleSignal, other: EnsembleSignal): boolean {

@@ -272,8 +272,8 @@ function signalOf({ finding, family, memory, scope: key }: AskedCase, isRaised: 
   const { kind, anomalyId, metricName, firedAtMs } = finding;
   const known = kind === "raised" ? memory.signals(key).find((signal) => signal.anomalyId === anomalyId) : undefined;
   const isRaisedNow = isRaised || known?.isRaised === true;
-  const [size, farOutFromMs] = [Math.abs(finding.z), farOutFrom(finding, known)];
-  return { family, metricName, anomalyId, atMs: known?.atMs ?? firedAtMs, isRaised: isRaisedNow, farOutFromMs, size };
+  const [size, farOutFromMs, intervalMs] = [Math.abs(finding.z), farOutFrom(finding, known), finding.effect?.intervalMs ?? 0];
+  return { family, metricName, anomalyId, atMs: known?.atMs ?? firedAtMs, intervalMs, isRaised: isRaisedNow, farOutFromMs, size };
 }
 
 /** Alert that a finding has made, and the alerts that close into it. */

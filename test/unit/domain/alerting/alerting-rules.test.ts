@@ -41,6 +41,13 @@ describe("rule 1.1.7: ensemble", () => {
     expect([0, 119_999, 120_000, 120_001].map(at)).toEqual([true, true, true, false]);
     expect([-119_999, -120_000, -120_001].map(at)).toEqual([true, true, false]);
   });
+  it("of what fired one interval of both apart, where that is longer: just inside, at, just outside", () => {
+    const [slow, slower] = [300_000, 600_000];
+    const at = (age: number, intervalMs: number): boolean =>
+      isCorroborated({ ...own, intervalMs: slow }, [{ ...own, family: "multivariate", atMs: START - age, intervalMs }]);
+    expect([slow - 1, slow, slow + 1].map((age) => at(age, slower))).toEqual([true, true, false]);
+    expect([120_000, 120_001].map((age) => at(age, 10_000))).toEqual([true, false]);
+  });
   it("not by how full the metric is that departs, nor the other way round; by that of another metric", () => {
     expect(raised({ family: "saturation" })).toBe(false);
     expect(isCorroborated({ ...own, family: "saturation" }, [own])).toBe(false);
