@@ -151,7 +151,7 @@ class Server {
       nextRequestId: () => this.#nextRequestId(),
       log: (component) => log.of(component),
       wallMs: systemClock.wallMs,
-      tell: (listeners) => this.#coordinator.send({ type: "listeners", listeners }),
+      report: (listeners) => this.#coordinator.send({ type: "listeners", listeners }),
       lost: (error) => endProcess({ actor: "front", error }, log),
     });
     this.#accessControl = new AccessControl(config, {
@@ -168,7 +168,7 @@ class Server {
       monotonicMs: () => systemClock.monotonicMs(),
       rates: readPlanRates(config.PLAN_LIMITS),
       // Engines have it before any body of the tenant, which is published later.
-      announce: (index, name) => this.#engines.tell({ type: "tenant", index, name }),
+      announce: (index, name) => this.#engines.send({ type: "tenant", index, name }),
     });
     this.#engines = new EngineGroup(config.ENGINES > 0 ? config.ENGINES : Math.max(1, availableParallelism() - 1));
     const { smallPages } = this.#engines;

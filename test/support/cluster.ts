@@ -326,7 +326,7 @@ export class Cluster {
       takeFrames: (most) => ring.take(most),
       reuse: (payload) => ring.reuse(payload.fill(0xff)), // whoever reads it later is found out
       deliver: (streams) => void queries.push(streams),
-      tell: (message) => void queries.push(message),
+      notify: (message) => void queries.push(message),
       ask: (query) => {
         queries.push(query);
         return new Promise((resolve) => this.#askers.set(`${engine} ${query.id}`, resolve));

@@ -88,7 +88,7 @@ export class FakeEngine implements EngineLink {
   /** What it was told. */
   readonly reported: EngineNotice[] = [];
 
-  tell(message: EngineNotice): void {
+  notify(message: EngineNotice): void {
     this.reported.push(message);
   }
 

@@ -142,7 +142,7 @@ function streamUpdates(world: CoordinatorDependencies, context: NounsContext): S
     ],
     job: (tenant, id) => replayOf(tenant, id) ?? trainingOf(tenant, id),
     state: () => sharedState(context),
-    tell: context.tell,
+    publish: context.publish,
   });
 }
 
@@ -223,7 +223,7 @@ function runningParts(
     ending: {
       state,
       nowMs: () => shared.nowMs(),
-      tell: (events) => committer.tell(events),
+      publish: (events) => committer.publish(events),
       draftAlerts: () => committer.draftAlerts(),
       takeAlerts: (draft) => committer.takeAlerts(draft),
     },
@@ -354,7 +354,7 @@ function queryContext(options: CoordinatorOptions, world: CoordinatorDependencie
     draftVerdicts: (alerts) => committer.draftVerdicts(alerts),
     takeAlerts: (draft) => committer.takeAlerts(draft),
     takeVerdicts: (draft) => committer.takeVerdicts(draft),
-    tell: (events) => committer.tell(events),
+    publish: (events) => committer.publish(events),
     ...(train !== undefined && { train }),
     ...(compute !== undefined && { compute }),
     randomBytes,

@@ -163,7 +163,7 @@ export class EngineGroup {
   }
 
   /** Tells every engine that has been started. */
-  tell(command: EngineCommand): void {
+  send(command: EngineCommand): void {
     if (this.isStarted) for (const { handle } of this.#engines) handle.mailbox.send(command);
   }
 

@@ -54,7 +54,7 @@ export interface ListenersDependencies {
   readonly log: (component: LogComponent) => Log;
   readonly wallMs: () => number;
   /** Told how each port beside the main one is, for the status. */
-  readonly tell: (listeners: Partial<ListenerStates>) => void;
+  readonly report: (listeners: Partial<ListenerStates>) => void;
   /** A port that was open is lost: the process cannot go on. */
   readonly lost: (error: Error) => void;
 }
@@ -181,7 +181,7 @@ export class Listeners {
       );
       if (state === "listening") this.#servers.push(server);
     }
-    this.#dependencies.tell({ [name]: { state, port } });
+    this.#dependencies.report({ [name]: { state, port } });
   }
 
   async #openSocket(): Promise<void> {

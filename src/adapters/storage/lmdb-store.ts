@@ -389,9 +389,9 @@ export class VisibleCommits {
   constructor(environment: WritingEnvironment) {
     const { startWriting } = environment;
     const listening = (address: number, callback: (status: number) => unknown) => {
-      const tell = this.#report;
+      const report = this.#report;
       return startWriting.call(environment, address, (status) => {
-        if (status === VISIBLE) tell();
+        if (status === VISIBLE) report();
         return callback(status);
       });
     };

@@ -41,12 +41,12 @@ export async function backtestFile(
   options: BacktestOptionsGiven,
   file: string,
   environment: FileEnvironment,
-  tell: (notice: string) => void,
+  notify: (notice: string) => void,
 ): Promise<BacktestView> {
-  const series = await fileSeries(options, file, tell);
+  const series = await fileSeries(options, file, notify);
   if (series.length === 0)
     throw new BacktestError(`${file} has no samples of what was selected; see --service, --metric and --environment`);
-  const { sinceMs, untilMs } = rangeOf(options, series, file, tell);
+  const { sinceMs, untilMs } = rangeOf(options, series, file, notify);
   const retained = series.map((each) => before(each, untilMs)).filter(({ times: { length } }) => length > 0);
   const overrides = overridesOf(options.settings);
   const { settings, window, samplesMin, confirmation, intervalMs, timeZone, historyMs } = environment;
@@ -75,14 +75,19 @@ export async function backtestFile(
 }
 
 /** The part of the range asked for that the file has samples of: behind its last one nothing is known, and the years before its first are empty. */
-function rangeOf({ since, until }: BacktestOptionsGiven, series: readonly BacktestSeries[], file: string, tell: (notice: string) => void) {
+function rangeOf(
+  { since, until }: BacktestOptionsGiven,
+  series: readonly BacktestSeries[],
+  file: string,
+  notify: (notice: string) => void,
+) {
   const firstMs = series.reduce((least, { times }) => Math.min(least, times[0] as number), Number.POSITIVE_INFINITY);
   const endMs = series.reduce((most, { times }) => Math.max(most, times.at(-1) as number), Number.NEGATIVE_INFINITY) + 1;
   const [askedMs, askedEndMs] = [timeOf(since) ?? firstMs, timeOf(until) ?? endMs];
   const range = { sinceMs: Math.max(askedMs, firstMs), untilMs: Math.min(askedEndMs, endMs) };
   const covered = `${file} has samples from ${formatRfc3339(firstMs)} to ${formatRfc3339(endMs - 1)}`;
   if (range.sinceMs >= range.untilMs) throw new BacktestError(`${covered}; --since and --until leave none of them`);
-  if (range.sinceMs > askedMs || range.untilMs < askedEndMs) tell(`${covered}; the rest of the range that was asked for is left out`);
+  if (range.sinceMs > askedMs || range.untilMs < askedEndMs) notify(`${covered}; the rest of the range that was asked for is left out`);
   return range;
 }
 
@@ -104,16 +109,16 @@ function timeOf(text: string | undefined): number | undefined {
 type Selection = Pick<BacktestOptionsGiven, "intervalMs" | "serviceId" | "metricName" | "environment">;
 
 /** The selected series, ascending by time; `tell` hears what was left out or put in order. Throws BacktestError or ReplayError. */
-async function fileSeries(selection: Selection, file: string, tell: (notice: string) => void): Promise<BacktestSeries[]> {
+async function fileSeries(selection: Selection, file: string, notify: (notice: string) => void): Promise<BacktestSeries[]> {
   const format = formatOf(file);
-  if (format === "json" || (format === "csv" && isHistoryHeader(firstLine(file)))) return historySeries(selection, file, format, tell);
-  return tableSeries(selection, file, tell);
+  if (format === "json" || (format === "csv" && isHistoryHeader(firstLine(file)))) return historySeries(selection, file, format, notify);
+  return tableSeries(selection, file, notify);
 }
 
-function historySeries(selection: Selection, file: string, format: "csv" | "json", tell: (notice: string) => void): BacktestSeries[] {
+function historySeries(selection: Selection, file: string, format: "csv" | "json", notify: (notice: string) => void): BacktestSeries[] {
   const { series, refused, problems } = readHistory(file, format);
   const [first] = problems;
-  if (first !== undefined) tell(`${refused} samples of ${file} are left out, such as ${first.at}: ${first.message}`);
+  if (first !== undefined) notify(`${refused} samples of ${file} are left out, such as ${first.at}: ${first.message}`);
   const { serviceId, metricName, environment } = selection;
   const scopes = new ScopesOfFile();
   return series
@@ -155,7 +160,7 @@ function seriesOfHistory(series: HistorySeries, scopes: ScopesOfFile): BacktestS
   return { ...of, times: of.times.filter(isCounted), values: added, restarts };
 }
 
-async function tableSeries({ intervalMs, serviceId, metricName }: Selection, file: string, tell: (notice: string) => void) {
+async function tableSeries({ intervalMs, serviceId, metricName }: Selection, file: string, notify: (notice: string) => void) {
   const rows = new CsvRows(file, intervalMs);
   const columns: Array<{ times: number[]; values: number[] }> = [];
   let samples = 0;
@@ -172,7 +177,7 @@ async function tableSeries({ intervalMs, serviceId, metricName }: Selection, fil
   }
   const { late } = rows;
   if (late !== null)
-    tell(`${late.rows} rows of ${file} come late (the first in line ${late.firstLine}); they are put where their times belong`);
+    notify(`${late.rows} rows of ${file} come late (the first in line ${late.firstLine}); they are put where their times belong`);
   return columns.flatMap(({ times, values }, column): BacktestSeries[] => {
     const metric = rows.columns.metrics[column] as string;
     if (times.length === 0 || (metricName !== undefined && metric !== metricName)) return [];

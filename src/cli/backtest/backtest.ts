@@ -28,7 +28,7 @@ export async function runBacktest(
   try {
     const options = readBacktestOptions(args, environment, systemClock.wallMs());
     const view =
-      options.file === undefined ? await askServer(options) : await backtestFile(options, options.file, fileEnvironment(config()), tell);
+      options.file === undefined ? await askServer(options) : await backtestFile(options, options.file, fileEnvironment(config()), notify);
     if (options.isJson) writeLine(JSON.stringify(view, null, 2));
     else for (const line of backtestLines(view)) writeLine(line);
     return 0;
@@ -40,7 +40,7 @@ export async function runBacktest(
 }
 
 /** Beside the answer, which may be JSON. */
-function tell(notice: string): void {
+function notify(notice: string): void {
   process.stderr.write(`vedette backtest: ${notice}\n`);
 }
 

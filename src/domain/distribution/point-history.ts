@@ -74,7 +74,7 @@ export class PointHistory {
     points.splice(at, isSame ? 1 : 0, { timeMs: point.timeMs, text, startMs: startAfter(this.#startBefore(at), point) });
     if (at === points.length - 1) this.#newestIs(text, point, at, emit);
     else {
-      this.#tellStarts(at + 1);
+      this.#updateStarts(at + 1);
       for (const index of [at, at + 1]) this.#emitAt(index, this.#decode(index), emit);
     }
     this.#trim();
@@ -92,7 +92,7 @@ export class PointHistory {
   }
 
   /** Takes the starts of the points from `from` on anew, since one before them is another. */
-  #tellStarts(from: number): void {
+  #updateStarts(from: number): void {
     for (let i = from; i < this.#points.length; i++)
       (this.#points[i] as RetainedPoint).startMs = startAfter(this.#startBefore(i), this.#decode(i));
   }

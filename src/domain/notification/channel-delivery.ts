@@ -165,8 +165,8 @@ function apart({ alone: _, joined: _joined, ...delivery }: ChannelDelivery): Cha
 function behind(known: ChannelDelivery, message: AlertMessage, notifier: Notifier): ChannelDelivery {
   if (isPage(message.kind)) return pending(known.endNotified ? { ...known, endNotified: false, notifiedAtMs: null } : known, message);
   // It fires again, and somebody had it before that was reported here: who reads hears of it, nobody is woken.
-  const isNews = message.kind === "acknowledged" && known.endNotified && !wakes(notifier);
-  if (isNews) return pending({ ...known, endNotified: false }, message);
+  const isUpdate = message.kind === "acknowledged" && known.endNotified && !wakes(notifier);
+  if (isUpdate) return pending({ ...known, endNotified: false }, message);
   return known.notified === "no" || known.endNotified ? known : pending(known, message);
 }
 

@@ -71,7 +71,7 @@ export class AlertDraft {
     this.#sources = sources;
     this.#nowMs = nowMs;
     this.#alertsMax = alertsMax;
-    this.#memory = new PagingMemory(book.memory, undefined, (before, after) => this.#tell(before, after));
+    this.#memory = new PagingMemory(book.memory, undefined, (before, after) => this.#record(before, after));
   }
 
   /** Decides on what a frame has done to an anomaly; returns the anomaly with what became of it, and those that were raised with it. `read` finds others. */
@@ -215,7 +215,7 @@ export class AlertDraft {
 
   /** The operations of the transaction in `control`; also decides which old alerts make room. */
   operations(): StoreOperation[] {
-    for (const of of this.#instances.values()) this.#tellInstances(of);
+    for (const of of this.#instances.values()) this.#updateInstances(of);
     this.#instances.clear();
     const changed = [...this.#memory.changed];
     const puts = changed.map((alert): StoreOperation => ({ table: "alerts", key: keyOf(alert), value: encodeAlert(alert) }));
@@ -234,14 +234,14 @@ export class AlertDraft {
     return [...puts, ...lines, ...drops, ...following];
   }
 
-  #tellInstances(of: { readonly alertId: string } & JoinedInstances): void {
+  #updateInstances(of: { readonly alertId: string } & JoinedInstances): void {
     const alert = this.#memory.current(of.alertId);
     const updated = alert === undefined ? undefined : withInstances(alert, of, this.#nowMs);
     if (updated !== undefined) this.#memory.keep(updated);
   }
 
   /** What a step does to an alert is told at once: whatever else is in the transaction, its line says what was so by then. */
-  #tell(before: Alert | undefined, after: Alert): void {
+  #record(before: Alert | undefined, after: Alert): void {
     const { id, key } = after.state;
     for (const line of linesOf(before ?? this.#book.find(key.tenant, id), after)) this.note(after, line);
   }

@@ -21,7 +21,7 @@ interface Analysing {
 }
 
 export type AnalysisContext = PredictionContext &
-  Using<"nowMs" | "options" | "tell" | "yieldToLoop", AlertBooks & AnalysisBooks & AnomalyBooks> &
+  Using<"nowMs" | "options" | "publish" | "yieldToLoop", AlertBooks & AnalysisBooks & AnomalyBooks> &
   Changing &
   AnomalyChanges &
   Analysing;

@@ -17,6 +17,6 @@ export interface AnomalyChanges extends AlertChanges {
 }
 
 /** What ends anomalies and alerts by hand. */
-export type EndingContext = Using<"nowMs" | "tell", AnomalyBooks & AlertBooks> & AlertChanges;
+export type EndingContext = Using<"nowMs" | "publish", AnomalyBooks & AlertBooks> & AlertChanges;
 
 export type AnomaliesContext = EndingContext & Using<"pause", AnomalyBooks & AlertBooks> & Changing & AnomalyChanges;

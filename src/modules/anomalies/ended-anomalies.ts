@@ -103,14 +103,14 @@ export class EndedAnomalies {
 
   /** Takes the changes over once they are stored. */
   apply(): void {
-    const { state, tell, takeAlerts } = this.#context;
+    const { state, publish, takeAlerts } = this.#context;
     for (const { after } of this.#changed.values()) state.anomalies.put(after);
     const notificationOf = this.alerts.notificationsOfAnomalies();
     const events = [...this.#changed.values()].map(({ after }) => {
       const data = JSON.stringify(notifiedAnomalyView(after, this.alerts.ofAnomaly(after), notificationOf(after)));
       return { event: "anomaly", tenant: this.#tenant, data } as const;
     });
-    if (events.length > 0) tell(events);
+    if (events.length > 0) publish(events);
     takeAlerts(this.alerts);
     this.#following?.apply();
   }

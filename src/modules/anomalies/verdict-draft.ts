@@ -40,7 +40,7 @@ export interface VerdictLimits {
 const REPORTED: ReadonlySet<EpisodeEffect["kind"]> = new Set(["opened", "updated", "resolved"]);
 
 /** Whether a client of the event stream learns something: a further member alone is no news, a pair may have thousands. */
-function isNews({ kind, anomaly }: EpisodeEffect, before: Anomaly | undefined): boolean {
+function isChange({ kind, anomaly }: EpisodeEffect, before: Anomaly | undefined): boolean {
   return REPORTED.has(kind) || (kind === "joined" && (anomaly?.z !== before?.z || before?.resolvedAtMs !== null));
 }
 
@@ -58,7 +58,7 @@ interface ChangedAnomaly {
   anomaly: Anomaly;
   readonly openKey: string;
   /** Whether the event stream is told. */
-  isNews: boolean;
+  isChange: boolean;
   /** As it goes to the store. */
   row: Uint8Array | undefined;
 }
@@ -105,7 +105,7 @@ export class VerdictDraft {
     const { anomaly, raised } = this.#alerts.take(effect, before, (tenant, other) => this.#read(tenant, other));
     for (const other of raised) this.#keepAnomaly(other, openKeyOf(other), true);
     if (effect.kind === "joined" && before !== undefined && anomaly !== undefined) this.#alerts.join(before, frame.attributes);
-    if (anomaly !== undefined) this.#keepAnomaly(anomaly, openKey, isNews(effect, before));
+    if (anomaly !== undefined) this.#keepAnomaly(anomaly, openKey, isChange(effect, before));
     if (effect.kind === "opened") this.openedArrivalsMs.push(frame.arrivalMs);
     return anomaly === undefined ? effect : { ...effect, anomaly };
   }
@@ -184,7 +184,7 @@ export class VerdictDraft {
 
   /** Events for the event stream. */
   events(): StreamEvents["events"] {
-    const reported = [...this.#changed.values()].filter((changed) => changed.isNews);
+    const reported = [...this.#changed.values()].filter((changed) => changed.isChange);
     const notificationOf = this.#alerts.notificationsOfAnomalies();
     return reported.map(({ anomaly }) => {
       const data = JSON.stringify(notifiedAnomalyView(anomaly, this.#alerts.ofAnomaly(anomaly), notificationOf(anomaly)));
@@ -242,12 +242,12 @@ export class VerdictDraft {
   }
 
   /** The frame that changed it has its pair and direction, and so its key. */
-  #keepAnomaly(anomaly: Anomaly, openKey: string, isNews: boolean): void {
+  #keepAnomaly(anomaly: Anomaly, openKey: string, isChange: boolean): void {
     const changed = this.#changed.get(anomaly.id);
-    if (changed === undefined) this.#changed.set(anomaly.id, { anomaly, openKey, isNews, row: undefined });
+    if (changed === undefined) this.#changed.set(anomaly.id, { anomaly, openKey, isChange, row: undefined });
     else {
       changed.anomaly = anomaly;
-      changed.isNews ||= isNews;
+      changed.isChange ||= isChange;
     }
     if (anomaly.resolvedAtMs === null) this.#open.set(openKey, anomaly);
     else if (this.#open.get(openKey)?.id === anomaly.id) this.#open.delete(openKey);

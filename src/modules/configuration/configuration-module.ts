@@ -122,12 +122,12 @@ async function importDocument(
   for (const section of CONFIGURATION_SECTIONS) {
     const input = entriesOf(request, section);
     if (input === undefined) continue;
-    const tell = (index: number, message: string) => problems.push({ section: section.name, index, message });
+    const report = (index: number, message: string) => problems.push({ section: section.name, index, message });
     const note = (action: ImportChange["action"], key: string) => changes.push({ section: section.name, action, key });
     setMember(
       sections,
       section.name,
-      await importSection(context, request, { section, given: input, readings, isDry, prunes, tell, note }),
+      await importSection(context, request, { section, given: input, readings, isDry, prunes, report, note }),
     );
   }
   return done({
@@ -145,19 +145,19 @@ interface SectionImport {
   readonly readings: Readings;
   readonly isDry: boolean;
   readonly prunes: boolean;
-  readonly tell: (index: number, message: string) => void;
+  readonly report: (index: number, message: string) => void;
   readonly note: (action: ImportChange["action"], key: string) => void;
 }
 
 async function importSection(
   context: ConfigurationContext,
   request: ChangeRequest,
-  { section, given: input, readings, isDry, prunes, tell, note }: SectionImport,
+  { section, given: input, readings, isDry, prunes, report, note }: SectionImport,
 ) {
   const counts: SectionCounts = { created: 0, changed: 0, unchanged: 0, refused: 0 };
   const refuse = (index: number, message: string) => {
     counts.refused++;
-    tell(index, message);
+    report(index, message);
   };
   const { there, lacking } = await entriesThere(context, request, section);
   let gathered = new Map<string, Gathered>();
@@ -177,13 +177,13 @@ async function importSection(
   /** What a section lacks of which an entry was refused is not known. */
   async function prune(): Promise<number> {
     if (counts.refused > 0) {
-      tell(0, "nothing of this section is deleted, as not all of its entries can be used");
+      report(0, "nothing of this section is deleted, as not all of its entries can be used");
       return 0;
     }
     let deleted = 0;
     for (const [key, entry] of lacking) {
       const outcome = isDry ? done(null) : await section.remove?.(context, request, entry);
-      if (outcome?.ok === false) tell(0, outcome.refusal.message);
+      if (outcome?.ok === false) report(0, outcome.refusal.message);
       else {
         deleted++;
         note("delete", key);

@@ -91,7 +91,7 @@ export class EngineClient {
 
   /** Tells all engines; what they are asked afterwards they answer knowing it. */
   reportAll(message: EngineNotice): void {
-    for (const link of this.#links) link.tell(message);
+    for (const link of this.#links) link.notify(message);
   }
 
   /** A page of one engine's streams. */
@@ -171,8 +171,8 @@ export class EngineClient {
   }
 
   /** Sends an engine what it does not answer. */
-  tell(engine: number, notice: EngineNotice): void {
-    (this.#links[engine] as EngineLink).tell(notice);
+  notify(engine: number, notice: EngineNotice): void {
+    (this.#links[engine] as EngineLink).notify(notice);
   }
 
   async #ask(engine: number, query: EngineQuery): Promise<EngineAnswer> {

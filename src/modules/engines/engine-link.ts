@@ -24,7 +24,7 @@ export interface ColdRecipient {
 export interface EngineLink extends FrameSource, ColdRecipient {
   ask(query: EngineQuery): Promise<EngineAnswer>;
   /** Sends what is not answered. */
-  tell(message: EngineNotice): void;
+  notify(message: EngineNotice): void;
 }
 
 /** Where changes are kept that analyses use. */
@@ -47,13 +47,13 @@ export function storedNotices(engines: readonly EngineLink[], book: ChangeBook, 
       );
     },
     metadataStored: (metadata: readonly MetricMetadataEnvelope[]) => {
-      for (const engine of engines) engine.tell({ type: "metric-metadata", metadata });
+      for (const engine of engines) engine.notify({ type: "metric-metadata", metadata });
       for (const { metricName, type } of metadata) log("debug", `${metricName} is of type ${type}`);
     },
     changesStored: (changes: readonly ServiceChange[]) => {
       book.take(changes);
       const deployments = deploymentsAmong(changes);
-      if (deployments.length > 0) for (const engine of engines) engine.tell({ type: "deployments", deployments });
+      if (deployments.length > 0) for (const engine of engines) engine.notify({ type: "deployments", deployments });
     },
   };
 }

@@ -43,7 +43,7 @@ export class EngineThreadLink implements EngineLink {
     this.#send(streams);
   }
 
-  tell(message: EngineNotice): void {
+  notify(message: EngineNotice): void {
     this.#send(message);
   }
 

@@ -73,11 +73,11 @@ export class ModelMessages {
     const promoted = this.#dependencies.models.production(service);
     if (promoted !== undefined) {
       const message = this.production(service, promoted.columns);
-      if (message !== undefined) this.#tell(service, message);
+      if (message !== undefined) this.#notify(service, message);
       return;
     }
     const row = this.automatic(service);
-    this.#tell(service, {
+    this.#notify(service, {
       type: "service-model",
       key: keyOf(service),
       environment: service.environment,
@@ -95,18 +95,18 @@ export class ModelMessages {
   /** Has a shadow scored from now on. */
   sendShadow(service: ModelledService): void {
     const message = this.shadow(service);
-    if (message !== undefined) this.#tell(service, message);
+    if (message !== undefined) this.#notify(service, message);
   }
 
   /** Has a model no longer scored. */
   endShadow(model: ModelRow): void {
     const { id: modelId, names, columns, environment } = model;
     const nothing = { model: null, state: new Float64Array(0) };
-    this.#tell(model, { type: "shadow-model", key: keyOf(model), environment, modelId, names, columns, ...nothing });
+    this.#notify(model, { type: "shadow-model", key: keyOf(model), environment, modelId, names, columns, ...nothing });
   }
 
-  #tell({ tenant, serviceId }: ModelledService, message: ServiceModelMessage | ShadowModelMessage): void {
+  #notify({ tenant, serviceId }: ModelledService, message: ServiceModelMessage | ShadowModelMessage): void {
     const { engines } = this.#dependencies;
-    engines.tell(engines.ownerOf(tenant, serviceId), message);
+    engines.notify(engines.ownerOf(tenant, serviceId), message);
   }
 }

@@ -59,7 +59,7 @@ export interface QueryContext {
   /** Stores findings that no engine has made: SLO burn, cascade, manual override. Rejects with StoreError. */
   declare(frames: readonly EpisodeFrame[]): Promise<void>;
   /** Tells the event stream. */
-  tell(events: StreamEvents["events"]): void;
+  publish(events: StreamEvents["events"]): void;
   /** Trains a service's model in another thread; where it is not given none is trained. */
   train?(input: TrainingInput): Promise<TrainingResult>;
   /** Computes in a thread that trainings do not use; where it is not given, here. Rejects where too many wait, and where it takes too long. */

@@ -33,7 +33,7 @@ export class AutoRuns implements AnomalyFollowing {
   }
 
   operations(steps: readonly AnomalyStep[]): StoreOperation[] {
-    for (const step of steps) if (isNews(step)) this.begin(step.after);
+    for (const step of steps) if (isChange(step)) this.begin(step.after);
     return [...this.#runs.values()].flatMap(executionOperations);
   }
 
@@ -68,7 +68,7 @@ export class AutoRuns implements AnomalyFollowing {
 }
 
 /** It is declared, opens again, or is more than it was. */
-function isNews({ before, after }: AnomalyStep): boolean {
+function isChange({ before, after }: AnomalyStep): boolean {
   if (before === undefined) return true;
   return (before.resolvedAtMs !== null && after.resolvedAtMs === null) || before.z !== after.z;
 }

@@ -82,7 +82,7 @@ export class SaturationStage implements WatchdogStage {
     const held = open.map(({ key, finding }) => ({ key, tier: finding.tier, rule: finding.rule }));
     const corroborations = this.#corroborations();
     for (let engine = 0; engine < engines.count; engine++) {
-      engines.tell(engine, {
+      engines.notify(engine, {
         type: "saturation-update",
         limits: hasChanged ? [...limits.all()] : null,
         held: isFirst ? held : null,

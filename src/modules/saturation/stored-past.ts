@@ -93,7 +93,7 @@ export class StoredPasts {
     try {
       for (let aggregate = this.#next(); aggregate !== undefined; aggregate = this.#next()) {
         const histories = await this.#read(aggregate);
-        if (histories.length > 0) engines.tell(aggregate.engine, { type: "saturation-histories", histories });
+        if (histories.length > 0) engines.notify(aggregate.engine, { type: "saturation-histories", histories });
         counters.add("saturationFolds", histories.length);
       }
     } catch (error) {

@@ -18,7 +18,7 @@ export interface StreamUpdatesDependencies {
   state(): StatusEvent;
   /** Absent: nobody is told. */
   hasSubscribers?(): boolean;
-  tell(events: StreamEvents["events"]): void;
+  publish(events: StreamEvents["events"]): void;
   monotonicMs(): number;
 }
 
@@ -35,7 +35,7 @@ export class StreamUpdates {
 
   /** Monotonic time of the next look. */
   step(): number {
-    const { hasSubscribers, monotonicMs, tell } = this.#dependencies;
+    const { hasSubscribers, monotonicMs, publish } = this.#dependencies;
     if (hasSubscribers === undefined) return Number.POSITIVE_INFINITY;
     if (monotonicMs() < this.#dueMs) return this.#dueMs;
     const isRead = hasSubscribers();
@@ -43,7 +43,7 @@ export class StreamUpdates {
     if (!isRead) this.#forget();
     else {
       const events = [...this.#jobUpdates(), ...this.#stateUpdates()];
-      if (events.length > 0) tell(events);
+      if (events.length > 0) publish(events);
     }
     return this.#dueMs;
   }

@@ -28,13 +28,13 @@ let dropped = 0;
 let lastId = "";
 let isDue = false;
 
-function tell(message: StreamMessage): void {
+function post(message: StreamMessage): void {
   for (const tab of tabs) tab.postMessage(message);
 }
 
 function flush(): void {
   isDue = false;
-  tell({ type: "events", events: waiting, dropped });
+  post({ type: "events", events: waiting, dropped });
   waiting = [];
   dropped = 0;
 }
@@ -51,7 +51,7 @@ function take(event: string, { data, lastEventId }: MessageEvent<string>): void 
 function setState(next: typeof state): void {
   if (next === state) return;
   state = next;
-  tell({ type: "state", state });
+  post({ type: "state", state });
 }
 
 function open(): void {

@@ -85,7 +85,7 @@ export class ControlCommitter {
     const { state, counters } = this.#dependencies;
     countAlerts(counters, state, draft.apply());
     this.#dependencies.analysisDue(draft.triggered);
-    this.tell(draft.events());
+    this.publish(draft.events());
   }
 
   takeVerdicts(draft: VerdictDraft): void {
@@ -93,11 +93,11 @@ export class ControlCommitter {
     counters.add("anomaliesDropped", draft.apply());
     counters.add("anomaliesStored", draft.openedArrivalsMs.length);
     counters.set("anomaliesOpen", state.anomalies.openCount);
-    this.tell(draft.events());
+    this.publish(draft.events());
   }
 
   /** `arrivalsMs`: as in StreamEvents. */
-  tell(events: StreamEvents["events"], arrivalsMs: readonly number[] = []): void {
+  publish(events: StreamEvents["events"], arrivalsMs: readonly number[] = []): void {
     if (events.length > 0) this.#dependencies.emit({ type: "events", events, ...(arrivalsMs.length > 0 && { arrivalsMs }) });
   }
 
@@ -117,7 +117,7 @@ export class ControlCommitter {
     counters.set("deadLetterBytes", state.deadLetters.bytes);
     counters.add("deadLettersReplayed", deadLetters?.replayed ?? 0);
     this.#dependencies.analysisDue(alerts.triggered);
-    if (this.#dependencies.hasSubscribers?.() !== false) this.tell([...verdicts.events(), ...alerts.events()], arrivalsMs);
+    if (this.#dependencies.hasSubscribers?.() !== false) this.publish([...verdicts.events(), ...alerts.events()], arrivalsMs);
   }
 }
 

@@ -148,9 +148,9 @@ export class AccessControl {
     }
   }
 
-  #tokenKeysChanged(tell: () => void): void {
+  #tokenKeysChanged(notify: () => void): void {
     this.authenticator.tokenKeysChanged();
-    tell();
+    notify();
   }
 
   /** The secret of HS256: the operator's; without any key source of the operator's, our own; else none. */

@@ -87,13 +87,13 @@ export class SaturationRule implements BacktestRule {
       if (finding === null) {
         if (watched.reported !== undefined) ended.push(frameOfFire(watched.unit.name, watched.reported, "close"));
         watched.reported = undefined;
-      } else reported.push(...tell(watched, { finding, sampleMs }, nowMs));
+      } else reported.push(...report(watched, { finding, sampleMs }, nowMs));
     }
     return [...ended, ...reported];
   }
 }
 
-function tell(watched: WatchedUnit, found: FoundFinding, nowMs: number): EpisodeFrame[] {
+function report(watched: WatchedUnit, found: FoundFinding, nowMs: number): EpisodeFrame[] {
   const before = watched.reported;
   const next = nextReport(before, watched.unit.key, found, nowMs);
   watched.reported = next;

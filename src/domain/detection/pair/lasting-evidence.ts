@@ -13,7 +13,7 @@ const LAST = 1;
 const REPORTED = 2;
 
 /** Intervals from its rise in which evidence is news; without it for as long, the next is. */
-const NEWS_INTERVALS = 12;
+const NOVELTY_INTERVALS = 12;
 /** Intervals after a rise that was told, before which the next is none. */
 const REST_INTERVALS = 60;
 
@@ -91,20 +91,20 @@ export class LastingEvidence {
     const factor = Math.max(1, streams / LASTING_STREAMS) * caution * strictness;
     const alone = Math.max(this.#confirmation.alone / factor, this.#confirmation.nothing / caution);
     const shared = this.#confirmation.shared / factor;
-    const isAloneNews = alone >= 1 && this.#aloneRise.isNews(timeMs, intervalMs);
-    const isSharedNews = shared >= 1 && this.#sharedRise.isNews(timeMs, intervalMs);
+    const isAloneNovel = alone >= 1 && this.#aloneRise.isNovel(timeMs, intervalMs);
+    const isSharedNovel = shared >= 1 && this.#sharedRise.isNovel(timeMs, intervalMs);
     this.reports = false;
     this.shares = false;
     this.comesAgain = false;
-    if ((isAloneNews || isSharedNews) && !isReported && !isOrdinary(this.side)) {
+    if ((isAloneNovel || isSharedNovel) && !isReported && !isOrdinary(this.side)) {
       const hasTail = count >= LASTING_STRETCHES_MIN * LASTING_STRETCH;
       const tail = hasTail ? this.#tail.exceededWith((PAGES_A_DAY * LASTING_STRETCH * intervalMs) / DAY_MS) : 0;
-      const isRare = isAloneNews && alone >= tail;
+      const isRare = isAloneNovel && alone >= tail;
       const isHabit = isKnown();
       this.reports = isRare && !isHabit;
       this.comesAgain = isRare && isHabit;
-      this.shares = isSharedNews && !isHabit;
-      if (this.reports) this.#aloneRise.tell();
+      this.shares = isSharedNovel && !isHabit;
+      if (this.reports) this.#aloneRise.report();
     }
     this.#tail.learn(isIncident ? 0 : alone, count % LASTING_STRETCH === 0);
   }
@@ -122,19 +122,19 @@ export class EvidenceRise {
   }
 
   /** Takes that the evidence is there at this time; whether it is news. */
-  isNews(timeMs: number, intervalMs: number): boolean {
+  isNovel(timeMs: number, intervalMs: number): boolean {
     const floats = this.#floats;
-    const isNew = timeMs - (floats[LAST] as number) > NEWS_INTERVALS * intervalMs && floats[REPORTED] !== 1;
+    const isNew = timeMs - (floats[LAST] as number) > NOVELTY_INTERVALS * intervalMs && floats[REPORTED] !== 1;
     if (isNew || timeMs - (floats[ROSE] as number) > REST_INTERVALS * intervalMs) {
       floats[ROSE] = timeMs;
       floats[REPORTED] = 0;
     }
     floats[LAST] = timeMs;
-    return timeMs - (floats[ROSE] as number) <= NEWS_INTERVALS * intervalMs;
+    return timeMs - (floats[ROSE] as number) <= NOVELTY_INTERVALS * intervalMs;
   }
 
   /** People were told. */
-  tell(): void {
+  report(): void {
     this.#floats[REPORTED] = 1;
   }
 }

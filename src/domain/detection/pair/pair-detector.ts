@@ -263,12 +263,12 @@ export class PairDetector {
     verdict.opened = !wasFiring;
     verdict.reports = true;
     verdict.shares = false;
-    this.#tellDeparture(observed);
+    this.#reportDeparture(observed);
     return verdict;
   }
 
   /** Puts the departure at hand into the verdict. */
-  #tellDeparture(value: number): void {
+  #reportDeparture(value: number): void {
     const verdict = this.#verdict;
     const { departure } = this;
     verdict.isFiring = this.isFiring;
@@ -310,7 +310,7 @@ export class PairDetector {
     const verdict = this.#verdict;
     const { departure } = this;
     verdict.opened = this.isFiring && !wasFiring;
-    this.#tellDeparture(value);
+    this.#reportDeparture(value);
     if (departure.opened) verdict.side = departure.size < 0 ? -1 : 1;
     const isYoung = departure.isYoung(this.#interval.ms);
     verdict.reports = departure.opened || (!isYoung && verdict.firing.isFiring && this.#isShared(timeMs, value, around, isHourKnown));
@@ -341,7 +341,7 @@ export class PairDetector {
     const verdict = this.#verdict;
     this.departure.beginLasting(timeMs, side, value);
     verdict.opened = this.isFiring && !wasFiring;
-    this.#tellDeparture(value);
+    this.#reportDeparture(value);
   }
 
   /** Whether a departure is on, or has been lately: what else is found to its side belongs to it. */

@@ -13,7 +13,7 @@ export interface EpisodeStream {
   readonly slot: number;
   readonly direction: PairObservation["direction"];
   /** Whether what begins with this value is told. */
-  readonly isNews: boolean;
+  readonly isReported: boolean;
 }
 
 export interface PairEpisodesDependencies {
@@ -49,10 +49,10 @@ export class PairEpisodes {
   /** Takes what the detector said of a value. */
   take(stream: EpisodeStream, timeMs: number, verdict: PairVerdict): void {
     const { arena, send } = this.#dependencies;
-    const { pair, slot, direction, isNews } = stream;
+    const { pair, slot, direction, isReported } = stream;
     const openedMs = arena.openedMs(pair);
     if (openedMs !== 0) this.#goOn(stream, timeMs, verdict);
-    else if (verdict.opened && isNews && mayAlert(verdict.side, direction)) {
+    else if (verdict.opened && isReported && mayAlert(verdict.side, direction)) {
       arena.setEpisode(pair, timeMs, pairZ(verdict));
       send(this.#frame(pair, slot, "open", this.#finding(slot, timeMs, verdict)));
     }

@@ -96,8 +96,8 @@ export class RuleEpisodeSet {
     const { tenant, environment, serviceId, metricName, attributes, direction, observedAtMs, verdict, explanation } = finding;
     const name = { tenant, environment, serviceId, metricName, attributes };
     const frame = { ...name, direction, startedAtMs, observedAtMs, z: verdict.z, verdict, explanation };
-    const isNews = before === undefined || Math.abs(verdict.z) > Math.abs(before.frame.z) || isRestated(finding, before.frame);
-    const reported = isNews ? { ...frame, episodeId: id, detector: this.#detector, arrivalMs: 0 } : before.frame;
+    const isChange = before === undefined || Math.abs(verdict.z) > Math.abs(before.frame.z) || isRestated(finding, before.frame);
+    const reported = isChange ? { ...frame, episodeId: id, detector: this.#detector, arrivalMs: 0 } : before.frame;
     return { id, startedAtMs, frame: reported };
   }
 

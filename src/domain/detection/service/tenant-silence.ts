@@ -130,9 +130,9 @@ function onsetOfMost({ reported, rest }: Uncovered): number {
   const begins = [...edges].sort((a, b) => a.service.sinceMs - b.service.sinceMs);
   const ends = edges.sort((a, b) => latestMs(a.service) - latestMs(b.service));
   const count = { all: 0, stale: 0, news: 0 };
-  const add = ({ service, isNews }: (typeof edges)[number], by: 1 | -1): void => {
+  const add = ({ service, isNews: unreported }: (typeof edges)[number], by: 1 | -1): void => {
     count.all += by;
-    count.news += by * isNews;
+    count.news += by * unreported;
     if (service.isStale) count.stale += by;
   };
   let [onsetMs, most, ended] = [Number.NEGATIVE_INFINITY, 0, 0];

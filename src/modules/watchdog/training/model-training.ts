@@ -148,7 +148,7 @@ export class ModelTraining {
   #load(service: string, wanted: Wanted): void {
     const { engines, requested } = this.#dependencies;
     const shadow = requested.shadow(serviceOf(wanted));
-    if (shadow !== undefined) engines.tell(wanted.engine, shadow);
+    if (shadow !== undefined) engines.notify(wanted.engine, shadow);
     if (this.#sendPromoted(wanted)) return;
     const model = this.#row(service, wanted, DETECTOR_SERVICE_MODELS);
     const state = this.#row(service, wanted, DETECTOR_SERVICES);
@@ -170,7 +170,7 @@ export class ModelTraining {
     const promoted = requested.production(serviceOf(wanted), wanted.columns);
     if (promoted === undefined) return false;
     counters.add("modelsLoaded", 1);
-    engines.tell(wanted.engine, promoted);
+    engines.notify(wanted.engine, promoted);
     return true;
   }
 
@@ -266,7 +266,7 @@ export class ModelTraining {
 
   #report({ engine, key, environment, columns }: Wanted, known: Partial<ServiceModelMessage>): void {
     const nothing = { model: null, state: null, sampleMs: 0, trainedMs: 0, rows: 0, dueMs: 0, promoted: null };
-    this.#dependencies.engines.tell(engine, { ...nothing, ...known, type: "service-model", key, environment, columns });
+    this.#dependencies.engines.notify(engine, { ...nothing, ...known, type: "service-model", key, environment, columns });
   }
 }
 

@@ -6,7 +6,7 @@ const BUILT = new URL("../../../../dist/actors/engine/engine-group.js", import.m
 
 it("is stopped before its threads were started", async () => {
   const group = new EngineGroup(3);
-  group.tell({ type: "tenant", index: 1, name: "acme" });
+  group.send({ type: "tenant", index: 1, name: "acme" });
   expect([group.count, group.isStarted, group.unready, group.coordinatorPorts.length]).toEqual([3, false, 3, 3]);
   await group.stop();
   await group.ended();
@@ -36,7 +36,7 @@ it("ends threads that wait for what is stored, and tells them nothing", async ()
   const group = new Built(1);
   const { terminated, startThread } = fakeThreads();
   group.load({ dataDir: "nowhere", syncEach: false, startThread });
-  group.tell({ type: "tenant", index: 1, name: "acme" });
+  group.send({ type: "tenant", index: 1, name: "acme" });
   expect([group.isStarted, group.unready, terminated]).toEqual([false, 1, []]);
   await group.stop();
   await group.ended();

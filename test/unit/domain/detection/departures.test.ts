@@ -251,8 +251,8 @@ describe("evidence that goes on", () => {
     const newsAt = (minutes: readonly number[], isReported: boolean) => {
       const rise = new EvidenceRise(new Float64Array(RISE_LENGTH));
       return minutes.filter((minute) => {
-        const isNews = rise.isNews(START + minute * MINUTE, MINUTE);
-        if (isNews && isReported) rise.tell();
+        const isNews = rise.isNovel(START + minute * MINUTE, MINUTE);
+        if (isNews && isReported) rise.report();
         return isNews;
       });
     };

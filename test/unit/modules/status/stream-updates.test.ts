@@ -26,7 +26,7 @@ function rig() {
     job: (_, id) => world.ended.get(id),
     state: () => world.state,
     hasSubscribers: () => world.isRead,
-    tell: (events) => told.push(...events.map(({ event, tenant, data }) => `${tenant} ${event} ${data}`)),
+    publish: (events) => told.push(...events.map(({ event, tenant, data }) => `${tenant} ${event} ${data}`)),
     monotonicMs: () => world.nowMs,
   });
   const step = () => {

@@ -82,7 +82,7 @@ export class AggregatePass {
     const acceptedMs = levels.at(service.key, nameOfRing, ring);
     const around = { deployedMs, acceptedMs, streams: service.streams, zThreshold, knownDays, changedMs: ring.aggregate.changedMs };
     const verdict = detector.observe(timeMs, value, around);
-    this.#episodes.take({ pair: ring.pair, slot: 0, direction, isNews: true }, timeMs, verdict);
+    this.#episodes.take({ pair: ring.pair, slot: 0, direction, isReported: true }, timeMs, verdict);
     this.#episodes.flush();
     arena.setMarks(ring.pair, streams);
     arena.save(ring.pair, timeMs, detector.count);

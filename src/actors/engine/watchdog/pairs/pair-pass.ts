@@ -326,7 +326,7 @@ export class PairPass implements WatchdogDetector {
       const verdict = this.#detector.observe(timeMs, this.#values[i] as number, around);
       if (verdict.reports || verdict.shares) reported = { isAlone: verdict.reports || reported?.isAlone === true, side: verdict.side };
       if (direction !== undefined)
-        this.#episodes.take({ pair, slot, direction, isNews: timeMs >= this.#nowMs - REPORTED_MS_MAX }, timeMs, verdict);
+        this.#episodes.take({ pair, slot, direction, isReported: timeMs >= this.#nowMs - REPORTED_MS_MAX }, timeMs, verdict);
     }
     this.#episodes.flush();
     const lastMs = this.#times[count - 1] as number;
@@ -351,7 +351,7 @@ export class PairPass implements WatchdogDetector {
     const departure = youngDeparture(this.#times, this.#values, young, read);
     if (departure === undefined || (acceptedMs > 0 && this.#detector.departure.hasHadLevel(departure.observed))) return;
     if (this.#detector.departure.isWayBack(this.#times[0] as number, departure.observed)) return;
-    this.#episodes.take({ pair, slot, direction, isNews: true }, departure.timeMs, this.#detector.depart(departure));
+    this.#episodes.take({ pair, slot, direction, isReported: true }, departure.timeMs, this.#detector.depart(departure));
     this.#episodes.flush();
     this.arena.save(pair, this.arena.lastTimeMs(pair), this.#detector.count);
     this.#confirm(nameOf(slot), direction, { isAlone: true, side: departure.side });
