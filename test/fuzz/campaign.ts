@@ -1,6 +1,6 @@
 // One run over one decoder. An input is written from scratch, or damaged from one written now, from the corpus, or from an input of this run that reached
 // something new: feature-guided, since neither WebAssembly nor V8 tells coverage at ten microseconds an input.
-import { ByteWriter } from "./input/byte-writer.ts";
+import { InputWriter } from "./input/input-writer.ts";
 import { Mutation } from "./input/mutation.ts";
 import { hashName, Random } from "./input/random.ts";
 import type { FuzzTarget } from "./target.ts";
@@ -65,7 +65,7 @@ class InputSource {
   readonly #target: FuzzTarget;
   readonly #corpus: readonly Uint8Array[];
   readonly #pool: Uint8Array[];
-  readonly #writer: ByteWriter;
+  readonly #writer: InputWriter;
   readonly #mutation: Mutation;
   readonly kept: Uint8Array[] = [];
 
@@ -73,7 +73,7 @@ class InputSource {
     this.#target = target;
     this.#corpus = corpus;
     this.#pool = [...corpus];
-    this.#writer = new ByteWriter(target.bytesMax);
+    this.#writer = new InputWriter(target.bytesMax);
     this.#mutation = new Mutation(target.bytesMax);
   }
 

@@ -1,5 +1,5 @@
 // What is fuzzed: a decoder behind one function, which throws when the decoder did what it must not.
-import type { ByteWriter } from "./input/byte-writer.ts";
+import type { InputWriter } from "./input/input-writer.ts";
 import type { Random } from "./input/random.ts";
 
 /** One decoder under test. Its state may outlive an input; a run of the same seed goes the same way. */
@@ -10,7 +10,7 @@ export interface FuzzTarget {
   /** Byte strings that mean something to the decoder. */
   readonly tokens: readonly Uint8Array[];
   /** Writes an input that the decoder takes. */
-  write(out: ByteWriter, random: Random): void;
+  write(out: InputWriter, random: Random): void;
   /** Makes damage reach further: sets right what would be refused at once, such as a checksum. */
   repair?(input: Uint8Array): void;
   /**

@@ -123,7 +123,7 @@ export class SimulatedServer {
     const { clock } = this.#machine;
     const links = Array.from({ length: this.engines }, (_, engine) => ({
       deliver: (streams: ReturnedStreams) => this.cluster.link(engine).deliver(streams),
-      tell: (message: EngineNotice) => this.#cluster?.link(engine).notify(message),
+      notify: (message: EngineNotice) => this.#cluster?.link(engine).notify(message),
       takeFrames: (most: number) => this.#cluster?.link(engine).takeFrames(most) ?? [],
       reuse: (payload: Uint8Array) => this.#cluster?.link(engine).reuse(payload),
       ask: (query: Parameters<ReturnType<Cluster["link"]>["ask"]>[0]) => this.cluster.link(engine).ask(query),

@@ -8,7 +8,7 @@
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { ByteReader } from "../../domain/codec/byte-reader.ts";
-import { ByteSink } from "../../domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../domain/codec/byte-writer.ts";
 import { compareKeys } from "../../domain/codec/key.ts";
 import type { StoreEntry } from "./key-value-store.ts";
 
@@ -18,8 +18,8 @@ const DAMAGE = "a pack of stored rows is damaged";
 /** Lengths in front of a row. */
 const ROW_OVERHEAD_BYTES = 4;
 
-const body = new ByteSink();
-const head = new ByteSink(4096);
+const body = new ByteWriter();
+const head = new ByteWriter(4096);
 
 /** What a pack says of itself without being unpacked. */
 export interface PackHead {
@@ -94,7 +94,7 @@ function headOf(reader: ByteReader): PackHead {
   return { rows, bytes, last: reader.view(bytes) };
 }
 
-function writeBytes(to: ByteSink, bytes: Uint8Array): void {
+function writeBytes(to: ByteWriter, bytes: Uint8Array): void {
   to.varint(bytes.length);
   to.copy(bytes);
 }

@@ -4,7 +4,7 @@
 import { RECORD_TYPES, type RecordType } from "../../core/layout/counters.ts";
 import type { TenantUsage } from "../../core/protocol/coordinator-frame.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
-import { ByteSink } from "../codec/byte-sink.ts";
+import { ByteWriter } from "../codec/byte-writer.ts";
 
 const FIRST_BYTES = 64;
 /** Bytes of a tenant's name that are read back; what names a tenant may have is bounded far below. */
@@ -49,7 +49,7 @@ export class UsageTally {
 
   /** A copy of its own. */
   encode(): Uint8Array {
-    const writer = new ByteSink(FIRST_BYTES);
+    const writer = new ByteWriter(FIRST_BYTES);
     for (const { tenant, month, counts } of this.#entries) {
       writer.text(tenant);
       writer.varint(month);

@@ -6,7 +6,7 @@
 // A frame that begins with a brace is JSON of an EpisodeFrame: the same in other words.
 import type { EpisodeFrame } from "../../core/protocol/coordinator-frame.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
-import { ByteSink } from "../codec/byte-sink.ts";
+import { ByteWriter } from "../codec/byte-writer.ts";
 import { identityName } from "../series/stream-identity.ts";
 import { readVerdict, readWord, TEXT_BYTES_MAX, writeVerdict, writeWord } from "./verdict-codec.ts";
 
@@ -19,7 +19,7 @@ const ID_BYTES = 16;
 const TRANSITIONS = ["open", "update", "close", "end"] as const;
 const DAMAGE = "a frame of an episode is damaged";
 
-const writer = new ByteSink(4096);
+const writer = new ByteWriter(4096);
 const decoder = new TextDecoder();
 
 /** An episode's frame with the stream's names as the canonical bytes of its identity. Without an explanation it is the sentence that the verdict gives. */

@@ -3,7 +3,7 @@
 import type { StreamName } from "../../core/protocol/coordinator-frame.ts";
 import type { Explanation, PairFacts } from "../../core/protocol/explanation-facts.ts";
 import type { ByteReader } from "../codec/byte-reader.ts";
-import type { ByteSink } from "../codec/byte-sink.ts";
+import type { ByteWriter } from "../codec/byte-writer.ts";
 import { readPhrased, writePhrased } from "../codec/phrase-text.ts";
 import { DETECTOR_Z_SCORE, type Verdict } from "../detection/verdict.ts";
 import { TEXT_BYTES_MAX } from "./verdict-codec.ts";
@@ -21,7 +21,7 @@ export interface Explained extends Pick<StreamName, "metricName" | "attributes">
 }
 
 /** Writes an explanation; `names` are up to three that words may contain. */
-export function writeExplanation(writer: ByteSink, explanation: Explanation, names: readonly string[]): void {
+export function writeExplanation(writer: ByteWriter, explanation: Explanation, names: readonly string[]): void {
   if (explanation !== null && typeof explanation !== "string") {
     writeFacts(writer, explanation);
     return;
@@ -36,7 +36,7 @@ export function readExplanation(reader: ByteReader, names: readonly string[]): E
   return readPhrased(reader, TEXT_BYTES_MAX, names);
 }
 
-export function writeFacts(writer: ByteSink, { against, values, isBelow, streams }: PairFacts): void {
+export function writeFacts(writer: ByteWriter, { against, values, isBelow, streams }: PairFacts): void {
   writer.u8(FORMS.indexOf(against));
   writer.varint(VALUES_UNIT * values + (isBelow ? BELOW : 0) + (streams === undefined ? 0 : OF_STREAMS));
   if (streams !== undefined) writer.varint(streams);

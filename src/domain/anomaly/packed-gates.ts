@@ -4,7 +4,7 @@
 //   {value number}, limit number
 import { MINUTE_MS } from "../../core/time/durations.ts";
 import type { ByteReader } from "../codec/byte-reader.ts";
-import type { ByteSink } from "../codec/byte-sink.ts";
+import type { ByteWriter } from "../codec/byte-writer.ts";
 import { readNumber, writeNumber } from "../codec/packed-number.ts";
 import type { GateResult } from "../detection/gates/gate-result.ts";
 import { readWordOf, wordNumber, writeWord } from "./verdict-codec.ts";
@@ -25,7 +25,7 @@ export interface GateSubject {
   readonly n: number;
 }
 
-export function writeGates(writer: ByteSink, gates: readonly GateResult[], of: GateSubject): void {
+export function writeGates(writer: ByteWriter, gates: readonly GateResult[], of: GateSubject): void {
   writer.varint(gates.length);
   for (const gate of gates) writeGate(writer, gate, of);
 }
@@ -36,7 +36,7 @@ export function readGates<Gate extends GateResult>(reader: ByteReader, of: GateS
   return gates;
 }
 
-export function writeGate(writer: ByteSink, { name, passed, value, limit }: GateResult, of: GateSubject): void {
+export function writeGate(writer: ByteWriter, { name, passed, value, limit }: GateResult, of: GateSubject): void {
   const word = wordNumber(name);
   if (passed && value === 1 && limit === 1 && word > 0) {
     writer.u8(HELD + word);

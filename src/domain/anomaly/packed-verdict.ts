@@ -6,7 +6,7 @@
 //
 // A verdict that is no such record is written as verdict-codec.ts does.
 import type { ByteReader } from "../codec/byte-reader.ts";
-import type { ByteSink } from "../codec/byte-sink.ts";
+import type { ByteWriter } from "../codec/byte-writer.ts";
 import { isNear, readNear, readNumber, writeNear, writeNumber } from "../codec/packed-number.ts";
 import type { Gate, Verdict, VerdictBaseline } from "../detection/verdict.ts";
 import { readGates, writeGates } from "./packed-gates.ts";
@@ -47,7 +47,7 @@ export interface KnownOfVerdict {
   readonly z: number;
 }
 
-export function writePackedVerdict(writer: ByteSink, verdict: unknown, known: KnownOfVerdict): void {
+export function writePackedVerdict(writer: ByteWriter, verdict: unknown, known: KnownOfVerdict): void {
   if (isVerdictRecord(verdict)) writeRecord(writer, verdict, known);
   else writeVerdict(writer, verdict);
 }
@@ -59,7 +59,7 @@ export function readPackedVerdict(reader: ByteReader, known: KnownOfVerdict): un
   return readRecord(reader, known);
 }
 
-function writeRecord(writer: ByteSink, verdict: Verdict, known: KnownOfVerdict): void {
+function writeRecord(writer: ByteWriter, verdict: Verdict, known: KnownOfVerdict): void {
   const { baseline, detector, z, expected, lower, upper, layers } = verdict;
   const flags = flagsOf(verdict, known);
   const has = (flag: number) => (flags & flag) !== 0;

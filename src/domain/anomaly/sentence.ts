@@ -4,7 +4,7 @@
 
 import type { PairFacts } from "../../core/protocol/explanation-facts.ts";
 import type { ByteReader } from "../codec/byte-reader.ts";
-import { ByteSink } from "../codec/byte-sink.ts";
+import { ByteWriter } from "../codec/byte-writer.ts";
 import { isNear, readNear, readNumber, writeNear, writeNumber } from "../codec/packed-number.ts";
 import { readPhrased, writePhrased } from "../codec/phrase-text.ts";
 import { AGGREGATE_ATTRIBUTE, aggregateLabel } from "../detection/pair/pair-aggregate.ts";
@@ -23,7 +23,7 @@ const FLAG_STILL = 8;
 const FLAG_PAIR = 16;
 const FLAG_BEHIND = 32;
 
-const writer = new ByteSink(256);
+const writer = new ByteWriter(256);
 
 /** Numbers of a sentence, and the words behind it. */
 export interface SentenceFacts {
@@ -100,7 +100,7 @@ export function withMore(sentence: Sentence, behind: string): Sentence {
   return typeof sentence === "string" ? sentence + behind : { ...sentence, behind: sentence.behind + behind };
 }
 
-export function writeSentence(writer: ByteSink, sentence: Sentence, { z: knownZ, names }: KnownBeside): void {
+export function writeSentence(writer: ByteWriter, sentence: Sentence, { z: knownZ, names }: KnownBeside): void {
   writer.u8(typeof sentence === "string" ? FORM_TEXT : FORM_FACTS);
   if (typeof sentence === "string") {
     writePhrased(writer, sentence, names);
@@ -151,7 +151,7 @@ export function readSentence(reader: ByteReader, { z: knownZ, names }: KnownBesi
   return { metricName, observed, expected, lower, upper, z, n, isStill: has(FLAG_STILL), pair, behind };
 }
 
-function writePair(writer: ByteSink, { facts, by, bucket, departure }: PairSentence): void {
+function writePair(writer: ByteWriter, { facts, by, bucket, departure }: PairSentence): void {
   writeFacts(writer, facts);
   writeOptionalWord(writer, by);
   writeOptionalWord(writer, bucket);

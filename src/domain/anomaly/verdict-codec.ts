@@ -2,7 +2,7 @@
 // times as long; whatever else a detector says as JSON text. Numbers come back as they were, so the JSON that leaves the server is the same either way.
 
 import type { ByteReader } from "../codec/byte-reader.ts";
-import type { ByteSink } from "../codec/byte-sink.ts";
+import type { ByteWriter } from "../codec/byte-writer.ts";
 import type { Gate, Verdict, VerdictBaseline } from "../detection/verdict.ts";
 
 const FORM_JSON = 0;
@@ -57,7 +57,7 @@ export function wordNumber(word: string): number {
 }
 
 /** Writes a word as its number, any other text behind a zero. */
-export function writeWord(writer: ByteSink, word: string): void {
+export function writeWord(writer: ByteWriter, word: string): void {
   const number = wordNumber(word);
   writer.u8(number);
   if (number === 0) writer.text(word);
@@ -73,7 +73,7 @@ export function readWordOf(reader: ByteReader, number: number): string {
 }
 
 /** {count u8, words}. */
-export function writeWords(writer: ByteSink, words: readonly string[]): void {
+export function writeWords(writer: ByteWriter, words: readonly string[]): void {
   writer.u8(words.length);
   for (const word of words) writeWord(writer, word);
 }
@@ -82,7 +82,7 @@ export function readWords(reader: ByteReader): string[] {
   return listOf(reader, () => readWord(reader));
 }
 
-export function writeVerdict(writer: ByteSink, verdict: unknown): void {
+export function writeVerdict(writer: ByteWriter, verdict: unknown): void {
   if (isVerdictRecord(verdict)) writeRecord(writer, verdict);
   else {
     writer.u8(FORM_JSON);
@@ -152,7 +152,7 @@ function isGate(gate: Gate): boolean {
   );
 }
 
-function writeRecord(writer: ByteSink, verdict: Verdict): void {
+function writeRecord(writer: ByteWriter, verdict: Verdict): void {
   const { baseline, gates, layers } = verdict;
   writer.u8(FORM_RECORD);
   writeWord(writer, verdict.detector);
@@ -226,7 +226,7 @@ function listOf<T>(reader: ByteReader, read: () => T): T[] {
 }
 
 /** 0 for null, else 1 and the word. */
-export function writeOptionalWord(writer: ByteSink, word: string | null): void {
+export function writeOptionalWord(writer: ByteWriter, word: string | null): void {
   writer.u8(word === null ? 0 : 1);
   if (word !== null) writeWord(writer, word);
 }

@@ -1,4 +1,4 @@
-// Reads what a ByteSink wrote, checked: bytes that none has written are an error, and never read beyond their end.
+// Reads what a ByteWriter wrote, checked: bytes that none has written are an error, and never read beyond their end.
 
 import { type ByteCursor, readVarint } from "./varint.ts";
 

@@ -1,5 +1,5 @@
 // The messages of a unit of work as they stand in its log block: by kind, and within it by the engine that takes them.
-import { ByteSink } from "./byte-sink.ts";
+import { ByteWriter } from "./byte-writer.ts";
 import { piecesOf, writeMessage } from "./shard-message.ts";
 
 /** First size of a buffer, and the largest that is kept for the next unit: a unit has some 100 KiB. */
@@ -9,7 +9,7 @@ const WRITER_BYTES_RETAINED_MAX = 2 * 1024 * 1024;
 /** Collects messages; used again for every unit. What it hands out is valid until the next unit's first message. */
 export class MessageBatch {
   readonly #engines: number;
-  readonly #kinds = new Map<number, ByteSink[]>();
+  readonly #kinds = new Map<number, ByteWriter[]>();
 
   constructor(engines: number) {
     this.#engines = engines;
@@ -19,10 +19,10 @@ export class MessageBatch {
   add(kind: number, engine: number, partition: number, payload: Uint8Array): number {
     let writers = this.#kinds.get(kind);
     if (writers === undefined) {
-      writers = Array.from({ length: this.#engines }, () => new ByteSink(WRITER_BYTES_FIRST));
+      writers = Array.from({ length: this.#engines }, () => new ByteWriter(WRITER_BYTES_FIRST));
       this.#kinds.set(kind, writers);
     }
-    const writer = writers[engine] as ByteSink;
+    const writer = writers[engine] as ByteWriter;
     const before = writer.at;
     writeMessage(writer, partition, payload);
     return writer.at - before;
@@ -31,7 +31,7 @@ export class MessageBatch {
   /** The messages for one engine, by kind, in pieces of at most `bytesMax`; each begins at a multiple of 8. */
   *frames(engine: number, bytesMax: number): Generator<readonly [kind: number, section: Uint8Array]> {
     for (const [kind, writers] of this.#kinds) {
-      for (const piece of piecesOf(written(writers[engine] as ByteSink), bytesMax)) yield [kind, piece];
+      for (const piece of piecesOf(written(writers[engine] as ByteWriter), bytesMax)) yield [kind, piece];
     }
   }
 
@@ -46,13 +46,13 @@ export class MessageBatch {
   clear(): void {
     for (const writers of this.#kinds.values()) {
       writers.forEach((writer, engine) => {
-        if (writer.bytes.length > WRITER_BYTES_RETAINED_MAX) writers[engine] = new ByteSink(WRITER_BYTES_FIRST);
+        if (writer.bytes.length > WRITER_BYTES_RETAINED_MAX) writers[engine] = new ByteWriter(WRITER_BYTES_FIRST);
         else writer.at = 0;
       });
     }
   }
 }
 
-function written(writer: ByteSink): Uint8Array {
+function written(writer: ByteWriter): Uint8Array {
   return writer.bytes.subarray(0, writer.at);
 }

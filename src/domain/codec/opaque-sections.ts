@@ -1,5 +1,5 @@
 // What a unit of work brings to the coordinator besides rows: sections of its log block and, of the same bytes, frames. Written once, into one buffer that is used again.
-import { ByteSink } from "./byte-sink.ts";
+import { ByteWriter } from "./byte-writer.ts";
 
 /** First size of the buffer, and the largest that is kept for the next unit: a unit of spans has some 100 KiB. */
 const BYTES_FIRST = 4 * 1024;
@@ -15,7 +15,7 @@ export interface OpaqueFrame {
 
 /** Sections in their order: {kind u32, bytes u32, payload padded to 8}. */
 export class OpaqueSections {
-  #writer = new ByteSink(BYTES_FIRST);
+  #writer = new ByteWriter(BYTES_FIRST);
   /** By section the kind of its frame, where its payload begins, and its bytes. */
   #places: Array<{ readonly frame: number; readonly at: number; readonly bytes: number }> = [];
   /** Bytes of all payloads. */
@@ -50,7 +50,7 @@ export class OpaqueSections {
   }
 
   clear(): void {
-    if (this.#writer.bytes.length > BYTES_RETAINED_MAX) this.#writer = new ByteSink(BYTES_FIRST);
+    if (this.#writer.bytes.length > BYTES_RETAINED_MAX) this.#writer = new ByteWriter(BYTES_FIRST);
     this.#writer.at = 0;
     this.#places = [];
     this.bytes = 0;

@@ -1,7 +1,7 @@
 // Numbers that people and machines mostly write with few digits, packed: varint of 8 * zigzag(value * 10^decimals) + decimals for up to six decimals. Every
 // other double takes nine bytes, 7 and itself; an infinite one takes one. What comes back is the identical double.
 import type { ByteReader } from "./byte-reader.ts";
-import type { ByteSink } from "./byte-sink.ts";
+import type { ByteWriter } from "./byte-writer.ts";
 import { unzigzag, zigzag } from "./varint.ts";
 
 const SCALES = [1, 10, 100, 1e3, 1e4, 1e5, 1e6];
@@ -19,7 +19,7 @@ const WORD = 2 ** 32;
 
 const halves = new DataView(new ArrayBuffer(16));
 
-export function writeNumber(writer: ByteSink, value: number): void {
+export function writeNumber(writer: ByteWriter, value: number): void {
   const decimals = decimalsOf(value);
   if (decimals < SCALES.length) {
     writer.varint(FORMS * zigzag(Math.round(value * SCALES[decimals]!)) + decimals);
@@ -38,7 +38,7 @@ export function readNumber(reader: ByteReader): number {
 }
 
 /** Writes a number as its difference to `base`. */
-export function writeDifference(writer: ByteSink, value: number, base: number): void {
+export function writeDifference(writer: ByteWriter, value: number, base: number): void {
   const difference = value - base;
   if (Object.is(base + difference, value) && Number.isInteger(difference) && isPackable(difference)) {
     writer.varint(FORMS * zigzag(difference));
@@ -63,7 +63,7 @@ export function isNear(value: number, predicted: number): boolean {
 }
 
 /** Writes two bytes of a number that is near. */
-export function writeNear(writer: ByteSink, value: number): void {
+export function writeNear(writer: ByteWriter, value: number): void {
   halves.setFloat64(0, value);
   writer.u8(halves.getUint8(6));
   writer.u8(halves.getUint8(7));

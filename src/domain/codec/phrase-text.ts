@@ -1,4 +1,4 @@
-// Text that is mostly made of known pieces, packed: {head varint, bytes}. An odd head is 1, and text as a ByteSink writes it follows; else it is twice the
+// Text that is mostly made of known pieces, packed: {head varint, bytes}. An odd head is 1, and text as a ByteWriter writes it follows; else it is twice the
 // number of bytes, each of which stands for
 //
 //   0x00             and the next byte: a far phrase (phrases.ts)
@@ -11,7 +11,7 @@
 // A sentence of 130 characters about a z-score takes 28 bytes, labels of 160 as JSON 48. Text with other characters than printable ASCII is not packed. Some
 // 10 ns a character for either direction.
 import type { ByteReader } from "./byte-reader.ts";
-import type { ByteSink } from "./byte-sink.ts";
+import type { ByteWriter } from "./byte-writer.ts";
 import { FAR_PHRASES, NEAR_PHRASES } from "./phrases.ts";
 import { writeVarint } from "./varint.ts";
 
@@ -58,7 +58,7 @@ let decoded = Buffer.alloc(4096);
 const head = new Uint8Array(8);
 
 /** Writes text; `names` are up to three that it may contain, of two characters or more. */
-export function writePhrased(writer: ByteSink, text: string, names: readonly string[] = NO_NAMES): void {
+export function writePhrased(writer: ByteWriter, text: string, names: readonly string[] = NO_NAMES): void {
   writer.reserve(head.length + text.length);
   const from = writer.at;
   const end = takeAscii(text) ? pack(text, names, writer.bytes, from + 1) : 0;

@@ -1,7 +1,7 @@
 // What an ingest sends to a shard besides rows: messages of a kind that a handler of the shard takes. They are logged with their unit and come to the shard
 // behind the unit's rows; a start replays them as it replays rows.
 // A section, in the log and in the rings between engines, is a list of {partition u32, bytes u32, payload padded to 8}; its kind is that of its messages.
-import type { ByteSink } from "./byte-sink.ts";
+import type { ByteWriter } from "./byte-writer.ts";
 
 /** A message of spans or logs leaves at this size: with one more and its texts, at most 6 KiB, it is still below MESSAGE_BYTES_MAX. */
 export const MESSAGE_BYTES_FULL = 8 * 1024;
@@ -20,7 +20,7 @@ export interface ShardMessage {
 }
 
 /** Appends a message with its header and padding. Throws when the payload is larger than MESSAGE_BYTES_MAX. */
-export function writeMessage(writer: ByteSink, partition: number, payload: Uint8Array): void {
+export function writeMessage(writer: ByteWriter, partition: number, payload: Uint8Array): void {
   const bytes = payload.byteLength;
   if (bytes > MESSAGE_BYTES_MAX) throw new RangeError(`a message has ${bytes} of at most ${MESSAGE_BYTES_MAX} bytes`);
   writer.u32(partition);

@@ -11,7 +11,7 @@
  *
  * Ten buckets of an explicit histogram take about 110 bytes.
  */
-import { ByteSink } from "../codec/byte-sink.ts";
+import { ByteWriter } from "../codec/byte-writer.ts";
 import type { ByteCursor } from "../codec/varint.ts";
 import { readVarint, unzigzag, zigzag } from "../codec/varint.ts";
 import { BUCKETS_MAX, type Distribution, EMPTY_DISTRIBUTION, type ExponentialBuckets, QUANTILES_MAX } from "./distribution.ts";
@@ -33,7 +33,7 @@ const WHOLE_MOST = 2 ** 53 - 1;
 const TIME_MOST = 2 ** 48;
 
 /** Appends a distribution that `distributionProblem` finds nothing wrong with. A sum, minimum or maximum that is not finite is left out. */
-export function writeDistribution(writer: ByteSink, point: Distribution): void {
+export function writeDistribution(writer: ByteWriter, point: Distribution): void {
   const whole = areWhole(point);
   const sum = finite(point.sum);
   const min = finite(point.min);
@@ -70,18 +70,18 @@ function areWhole({ count, zeroCount, bucketCounts, positive, negative }: Distri
   return isWhole(count) && isWhole(zeroCount) && [bucketCounts, positive.counts, negative.counts].every((counts) => counts.every(isWhole));
 }
 
-function writeNumber(writer: ByteSink, value: number, whole: boolean): void {
+function writeNumber(writer: ByteWriter, value: number, whole: boolean): void {
   if (whole) writer.varint(value);
   else writer.double(value);
 }
 
-function writeExplicit(writer: ByteSink, { bounds, bucketCounts }: Distribution, whole: boolean): void {
+function writeExplicit(writer: ByteWriter, { bounds, bucketCounts }: Distribution, whole: boolean): void {
   writer.varint(bucketCounts.length);
   for (const bound of bounds) writer.double(bound);
   for (const count of bucketCounts) writeNumber(writer, count, whole);
 }
 
-function writeExponential(writer: ByteSink, { scale, zeroCount, zeroThreshold, positive, negative }: Distribution, whole: boolean): void {
+function writeExponential(writer: ByteWriter, { scale, zeroCount, zeroThreshold, positive, negative }: Distribution, whole: boolean): void {
   writer.varint(zigzag(scale));
   writeNumber(writer, zeroCount, whole);
   writer.double(zeroThreshold);
@@ -92,7 +92,7 @@ function writeExponential(writer: ByteSink, { scale, zeroCount, zeroThreshold, p
   }
 }
 
-function writeQuantiles(writer: ByteSink, { quantiles }: Distribution): void {
+function writeQuantiles(writer: ByteWriter, { quantiles }: Distribution): void {
   writer.varint(quantiles.length);
   for (const { quantile, value } of quantiles) {
     writer.double(quantile);
@@ -203,7 +203,7 @@ function readBuckets(numbers: Numbers): ExponentialBuckets {
 
 /** A distribution as text of one byte a character, which is the smallest form that the heap has for it. */
 export function distributionText(point: Distribution): string {
-  const text = new ByteSink();
+  const text = new ByteWriter();
   writeDistribution(text, point);
   return Buffer.from(text.bytes.buffer, text.bytes.byteOffset, text.at).toString("latin1");
 }

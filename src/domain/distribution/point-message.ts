@@ -1,12 +1,12 @@
 // A point on its way from an ingest to the shard that owns it: {bytes of the identity varint, the identity of its base name, the point}.
 import { ByteReader } from "../codec/byte-reader.ts";
-import { ByteSink } from "../codec/byte-sink.ts";
+import { ByteWriter } from "../codec/byte-writer.ts";
 import type { Distribution } from "./distribution.ts";
 import { writeDistribution } from "./distribution-coding.ts";
 
 /** Writes payloads into a buffer that is used again. */
 export class PointMessageWriter {
-  readonly #writer = new ByteSink();
+  readonly #writer = new ByteWriter();
 
   /** Valid until the next call. */
   write(identity: Uint8Array, point: Distribution): Uint8Array {

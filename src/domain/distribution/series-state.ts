@@ -1,11 +1,11 @@
 // What a checkpoint keeps of series of points: {identity, time of the newest point, whether older ones were dropped, the points}, in pieces of a bounded size.
 import { STATE_PIECE_BYTES_MAX } from "../../core/config/limits.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
-import { ByteSink } from "../codec/byte-sink.ts";
+import { ByteWriter } from "../codec/byte-writer.ts";
 
 /** Joins what is written to pieces of at most STATE_PIECE_BYTES_MAX; what is written between two looks stays together. */
 export class StatePieces {
-  readonly writer = new ByteSink();
+  readonly writer = new ByteWriter();
   /** Where the last look found the end. */
   #end = 0;
 
@@ -37,7 +37,7 @@ export interface SeriesState {
 }
 
 /** Appends one series. */
-export function writeSeriesState(writer: ByteSink, { identity, newestMs, isTrimmed, points }: SeriesState): void {
+export function writeSeriesState(writer: ByteWriter, { identity, newestMs, isTrimmed, points }: SeriesState): void {
   writer.latin1(identity);
   writer.varint(newestMs);
   writer.varint(isTrimmed ? 1 : 0);

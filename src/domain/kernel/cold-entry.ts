@@ -1,6 +1,6 @@
 // A stream that left memory, as bytes: {serial u32, bytes of the rest u32, hash 16, bytes of the identity u32, identity, snapshot}. Engine and coordinator
 // pass such entries one behind another.
-import type { ByteSink } from "../codec/byte-sink.ts";
+import type { ByteWriter } from "../codec/byte-writer.ts";
 import type { ByteCursor } from "../codec/varint.ts";
 
 const HEADER_BYTES = 8;
@@ -20,7 +20,7 @@ export interface ColdEntry {
 
 /** Appends an entry; `pack` appends the snapshot. */
 export function writeColdEntry(
-  writer: ByteSink,
+  writer: ByteWriter,
   { serial, hash, identity }: Pick<ColdEntry, "serial" | "hash" | "identity">,
   pack: () => void,
 ): void {

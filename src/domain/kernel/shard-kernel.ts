@@ -4,7 +4,7 @@ import { CR_CHUNK } from "../../core/layout/chunk-record.ts";
 import { TABLE_MATURITY_BYTES, TABLE_PROFILE_BYTES } from "../../core/layout/kernel-event.ts";
 import { THRESHOLD_TABLES } from "../../core/layout/memory-map.ts";
 import { PROFILE_ENVIRONMENT, WINDOW_MAX } from "../../core/layout/stream-record.ts";
-import type { ByteSink } from "../codec/byte-sink.ts";
+import type { ByteWriter } from "../codec/byte-writer.ts";
 import type { ByteCursor } from "../codec/varint.ts";
 import { type ChunkBlockExports, ChunkBlockKernel } from "./chunk-block-kernel.ts";
 import { type ShardEvent, ShardEvents } from "./shard-events.ts";
@@ -356,7 +356,7 @@ export class ShardKernel {
   }
 
   /** Appends everything of a stream that matters to verdicts to come, without its identity, tenant and partition (stream-snapshot.ts). */
-  pack(slot: number, writer: ByteSink): void {
+  pack(slot: number, writer: ByteWriter): void {
     this.#packer.pack(slot, writer);
   }
 

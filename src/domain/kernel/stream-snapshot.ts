@@ -30,7 +30,7 @@ import {
   SR_UNCHUNKED,
   WINDOW_MAX,
 } from "../../core/layout/stream-record.ts";
-import type { ByteSink } from "../codec/byte-sink.ts";
+import type { ByteWriter } from "../codec/byte-writer.ts";
 import { COLUMN_BYTES_MAX, decodeColumn } from "../codec/sample-column.ts";
 import type { ByteCursor } from "../codec/varint.ts";
 import type { StreamRecords } from "./stream-records.ts";
@@ -127,7 +127,7 @@ export class StreamPacker {
   }
 
   /** Appends the snapshot of a slot; its identity, tenant and partition are the caller's. */
-  pack(slot: number, writer: ByteSink): void {
+  pack(slot: number, writer: ByteWriter): void {
     const count = this.#records.count(slot);
     writer.reserve(SNAPSHOT_BYTES_MAX);
     writer.bytes[writer.at++] = count;
@@ -137,7 +137,7 @@ export class StreamPacker {
     writer.copy(this.#memory.subarray(SCRATCH, SCRATCH + bytes));
   }
 
-  #packWords(slot: number, count: number, writer: ByteSink): void {
+  #packWords(slot: number, count: number, writer: ByteWriter): void {
     const at = this.#records.address(slot);
     const presentAt = writer.at;
     writer.at += PRESENT_BYTES;

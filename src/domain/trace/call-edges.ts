@@ -4,7 +4,7 @@
 //   same; zigzag of minute - the minute before varint; calls varint; errors varint; microseconds varint; gap calls varint; gap microseconds varint}
 //   version 1 has no gaps
 import { ByteReader } from "../codec/byte-reader.ts";
-import { ByteSink } from "../codec/byte-sink.ts";
+import { ByteWriter } from "../codec/byte-writer.ts";
 import { unzigzag, zigzag } from "../codec/varint.ts";
 import { readServiceName, type ServiceName } from "../window/window-message.ts";
 
@@ -108,7 +108,7 @@ function totalsOf({ calls, errors, microseconds, gapCalls, gapMicroseconds }: Ca
 
 /** Writes edges. */
 export function encodeCalls(sums: Iterable<Readonly<CallSum>>): Uint8Array {
-  const writer = new ByteSink(256);
+  const writer = new ByteWriter(256);
   const names = new Map<string, number>();
   writer.u8(VERSION);
   let before = 0;
@@ -126,7 +126,7 @@ export function encodeCalls(sums: Iterable<Readonly<CallSum>>): Uint8Array {
   return writer.bytes.slice(0, writer.at);
 }
 
-function writeName(writer: ByteSink, names: Map<string, number>, text: string): void {
+function writeName(writer: ByteWriter, names: Map<string, number>, text: string): void {
   const known = names.get(text);
   if (known !== undefined) {
     writer.varint(known);

@@ -8,7 +8,7 @@
 //   kind 2, of older ones: without hash, and minute and microseconds only with JOIN_CHILD, behind the parent's key
 import { NumberTable } from "../../core/collections/number-table.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
-import { ByteSink } from "../codec/byte-sink.ts";
+import { ByteWriter } from "../codec/byte-writer.ts";
 import { unzigzag, writeVarint, zigzag } from "../codec/varint.ts";
 import { readServiceName, type ServiceName, skipServiceName, writeServiceName } from "../window/window-message.ts";
 
@@ -30,7 +30,7 @@ const DAMAGE = "a message on traces is damaged";
 
 /** A message in the making. */
 export class JoinMessageWriter {
-  readonly #writer = new ByteSink(512);
+  readonly #writer = new ByteWriter(512);
   readonly #services = new NumberTable(SERVICE_PLACES);
   #serviceCount = 0;
   #firstMinute = 0;

@@ -1,7 +1,7 @@
 // Writes blocks of spans; their form is in span-block.ts.
 import { NumberTable } from "../../core/collections/number-table.ts";
 import { NO_SPAN_TEXT } from "../../core/layout/span-row.ts";
-import { ByteSink, COPIED_BYTES_MAX } from "../codec/byte-sink.ts";
+import { ByteWriter, COPIED_BYTES_MAX } from "../codec/byte-writer.ts";
 import { writeVarint } from "../codec/varint.ts";
 import type { ServiceName } from "../window/window-message.ts";
 import {
@@ -51,7 +51,7 @@ const KNOWN_PLACES = 1024;
 
 /** A block in the making; used again for the next. */
 export class SpanBlockWriter {
-  readonly #writer = new ByteSink(2048);
+  readonly #writer = new ByteWriter(2048);
   readonly #names = new Map<string, number>();
   /** Numbers in this block by that of the text: of attributes by twice that, of names by one more. */
   readonly #known = new NumberTable(KNOWN_PLACES);

@@ -1,5 +1,5 @@
 // Which windows of a service are closed, as ranges of their numbers: a window closes once, what comes for it later is late.
-import type { ByteSink } from "../codec/byte-sink.ts";
+import type { ByteWriter } from "../codec/byte-writer.ts";
 import { type ByteCursor, readVarint } from "../codec/varint.ts";
 
 /** A service that is always there has one range, one that speaks now and then a range for each time: 1,024 of them are 16 KiB. */
@@ -47,7 +47,7 @@ export class ClosedWindows {
   }
 
   /** {numbers varint, their differences varint} */
-  write(writer: ByteSink): void {
+  write(writer: ByteWriter): void {
     writer.varint(this.#bounds.length);
     let before = 0;
     for (const bound of this.#bounds) {

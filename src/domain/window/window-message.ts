@@ -6,7 +6,7 @@
 import { NumberTable } from "../../core/collections/number-table.ts";
 import { NAME_BYTES_MAX } from "../../core/config/limits.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
-import { ByteSink } from "../codec/byte-sink.ts";
+import { ByteWriter } from "../codec/byte-writer.ts";
 import { unzigzag, writeVarint, zigzag } from "../codec/varint.ts";
 
 export const MESSAGE_WINDOW = 1;
@@ -32,7 +32,7 @@ export interface ServiceName {
 }
 
 /** {tenant text, environment text, service text} */
-export function writeServiceName(writer: ByteSink, { tenant, environment, serviceId, encoded }: ServiceName): void {
+export function writeServiceName(writer: ByteWriter, { tenant, environment, serviceId, encoded }: ServiceName): void {
   if (encoded !== undefined) {
     writer.copy(encoded);
     return;
@@ -44,7 +44,7 @@ export function writeServiceName(writer: ByteSink, { tenant, environment, servic
 
 /** The bytes that `writeServiceName` writes. */
 export function encodeServiceName(name: ServiceName): Uint8Array {
-  const writer = new ByteSink(256);
+  const writer = new ByteWriter(256);
   writeServiceName(writer, name);
   return writer.bytes.slice(0, writer.at);
 }
@@ -63,7 +63,7 @@ export function skipServiceName(reader: ByteReader): void {
 
 /** A message in the making; kept and used for the next. */
 export class WindowMessageWriter {
-  readonly #writer = new ByteSink(1024);
+  readonly #writer = new ByteWriter(1024);
   readonly #names = new Map<string, number>();
   readonly #numbered = new NumberTable(NUMBERED_PLACES);
   #nameCount = 0;

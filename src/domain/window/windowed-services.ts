@@ -15,7 +15,7 @@ import { HANDLER_PIECE_BYTES, WINDOW_IDS_RETAINED_BYTES_MAX } from "../../core/c
 import type { ShareLedger } from "../../core/fairness/share-ledger.ts";
 import { PARTITIONS } from "../../core/layout/memory-map.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
-import { ByteSink } from "../codec/byte-sink.ts";
+import { ByteWriter } from "../codec/byte-writer.ts";
 import { ClosedWindows } from "./closed-windows.ts";
 import type { OpenWindow, OpenWindows, WindowOutcome } from "./open-windows.ts";
 import { readServiceName, type ServiceName, writeServiceName } from "./window-message.ts";
@@ -51,9 +51,9 @@ export interface AggregateKind<F extends Aggregate<C>, C, E> {
   /** Some windows have ended, and something else comes now. */
   flush(): void;
   entries(aggregate: F): Iterable<E>;
-  writeEntry(writer: ByteSink, entry: E): void;
+  writeEntry(writer: ByteWriter, entry: E): void;
   readEntry(reader: ByteReader, aggregate: F): void;
-  writeCell(writer: ByteSink, cell: C): void;
+  writeCell(writer: ByteWriter, cell: C): void;
   readCell(reader: ByteReader, aggregate: F, open: OpenWindow<C[]>): void;
 }
 
@@ -306,14 +306,14 @@ function keyOf({ tenant, environment, serviceId }: ServiceName): string {
   return JSON.stringify([tenant, environment, serviceId]);
 }
 
-function head(kind: number, name: ServiceName): ByteSink {
-  const writer = new ByteSink(1024);
+function head(kind: number, name: ServiceName): ByteWriter {
+  const writer = new ByteWriter(1024);
   writer.u8(kind);
   writeServiceName(writer, name);
   return writer;
 }
 
-function windowHead(kind: number, name: ServiceName, { window, closing }: OpenWindow<unknown>): ByteSink {
+function windowHead(kind: number, name: ServiceName, { window, closing }: OpenWindow<unknown>): ByteWriter {
   const writer = head(kind, name);
   writer.varint(window);
   writer.varint(closing);
@@ -321,7 +321,7 @@ function windowHead(kind: number, name: ServiceName, { window, closing }: OpenWi
 }
 
 /** Joins what `write` writes of each item to pieces that begin with a head; one piece at least. */
-function* pieces<T>(items: Iterable<T>, begin: () => ByteSink, write: (writer: ByteSink, item: T) => void): Generator<Uint8Array> {
+function* pieces<T>(items: Iterable<T>, begin: () => ByteWriter, write: (writer: ByteWriter, item: T) => void): Generator<Uint8Array> {
   let writer = begin();
   for (const item of items) {
     if (writer.at > HANDLER_PIECE_BYTES) {
@@ -334,7 +334,7 @@ function* pieces<T>(items: Iterable<T>, begin: () => ByteSink, write: (writer: B
 }
 
 /** Ids two words each, in pieces that begin with a head; one piece at least. */
-function* idPieces(ids: IdSet, begin: () => ByteSink): Generator<Uint8Array> {
+function* idPieces(ids: IdSet, begin: () => ByteWriter): Generator<Uint8Array> {
   const slots = ids.list();
   let at = 0;
   do {

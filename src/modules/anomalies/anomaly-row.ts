@@ -14,7 +14,7 @@ import { readExplanation, writeExplanation } from "../../domain/anomaly/explanat
 import { readPackedVerdict, writePackedVerdict } from "../../domain/anomaly/packed-verdict.ts";
 import { readWord, readWordOf, TEXT_BYTES_MAX, wordNumber, writeWord } from "../../domain/anomaly/verdict-codec.ts";
 import { ByteReader } from "../../domain/codec/byte-reader.ts";
-import { ByteSink } from "../../domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../domain/codec/byte-writer.ts";
 import { readDifference, writeDifference } from "../../domain/codec/packed-number.ts";
 import { readPhrased, writePhrased } from "../../domain/codec/phrase-text.ts";
 import { outcomeOf, tierAndOutcome, tierOf } from "../state/row-fields.ts";
@@ -47,7 +47,7 @@ const DELAY_ZERO = LASTED_MAX / 2;
 const LEVEL_BYTES = 16;
 const DAMAGE = "a stored anomaly is damaged";
 
-const sink = new ByteSink(4096);
+const sink = new ByteWriter(4096);
 
 /** Encodes an anomaly; `decodeAnomaly` gives it back equal. */
 export function encodeAnomaly(anomaly: Anomaly): Uint8Array {

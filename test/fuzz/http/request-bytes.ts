@@ -1,6 +1,6 @@
 // Bytes of one HTTP connection: some requests as they should be, then perhaps one that is damaged, then one that asks to close. The damaged one comes behind
 // the answers to the first, or along with them. All depends on seed and number of the connection alone, so that any can be sent again by itself.
-import { ByteWriter } from "../input/byte-writer.ts";
+import { InputWriter } from "../input/input-writer.ts";
 import { Mutation } from "../input/mutation.ts";
 import type { Random } from "../input/random.ts";
 import { textTokens } from "../target.ts";
@@ -81,7 +81,7 @@ const HEADERS = [
 
 /** Makes the bytes of connections. */
 export class RequestSource {
-  readonly #writer = new ByteWriter(REQUEST_BYTES_MAX);
+  readonly #writer = new InputWriter(REQUEST_BYTES_MAX);
   readonly #mutation = new Mutation(REQUEST_BYTES_MAX);
   readonly #corpus: readonly Uint8Array[];
   readonly #followsBodies: boolean;
@@ -131,7 +131,7 @@ export class RequestSource {
   }
 }
 
-function writeChunked(out: ByteWriter, body: Uint8Array, random: Random): void {
+function writeChunked(out: InputWriter, body: Uint8Array, random: Random): void {
   out.text("Transfer-Encoding: chunked\r\n\r\n");
   for (let at = 0; at < body.length; ) {
     const piece = body.subarray(at, at + random.between(1, 200));

@@ -5,7 +5,7 @@ import { finished } from "../../../src/core/fairness/serial-work.ts";
 import { CatalogError, type CatalogFormat, isLabel, type PlacedEntity, readCatalog } from "../../../src/domain/catalog/catalog-reader.ts";
 import { readYaml, yamlTexts } from "../../../src/domain/catalog/yaml-documents.ts";
 import { isName } from "../../../src/domain/series/name-rule.ts";
-import type { ByteWriter } from "../input/byte-writer.ts";
+import type { InputWriter } from "../input/input-writer.ts";
 import type { Random } from "../input/random.ts";
 import { attempt, type FuzzTarget, magnitude, must, textTokens } from "../target.ts";
 
@@ -109,7 +109,7 @@ const pick = <T>(random: Random, list: readonly T[]): T => list[random.below(lis
 const ownerOf = (random: Random) =>
   `${pick(random, ["", "", "group:", "user:"])}${pick(random, ["", "", "default/", "retail/"])}t${random.below(9)}`;
 
-function writeYaml(out: ByteWriter, random: Random): void {
+function writeYaml(out: InputWriter, random: Random): void {
   let text = random.oneIn(3) ? "---\n" : "";
   for (let count = random.between(1, 4); count > 0; count--) {
     const namespace = random.oneIn(4) ? "  namespace: retail\n" : "";
@@ -120,7 +120,7 @@ function writeYaml(out: ByteWriter, random: Random): void {
   out.raw(Buffer.from(text));
 }
 
-function writeJson(out: ByteWriter, random: Random): void {
+function writeJson(out: InputWriter, random: Random): void {
   const entities = Array.from({ length: random.between(1, 4) }, () => ({
     kind: random.oneIn(5) ? "API" : "Component",
     metadata: { name: `s${random.below(50)}` },

@@ -4,7 +4,7 @@ import { crc32 } from "../../../src/core/hashing/crc32.ts";
 import { ChunkBlock } from "../../../src/domain/codec/chunk-block.ts";
 import { ChunkBlockBuilder } from "../../../src/domain/codec/chunk-block-builder.ts";
 import { CHUNK_BYTES_MAX, CHUNK_SAMPLES_MAX, decodeSampleChunk, encodeSampleChunk } from "../../../src/domain/codec/sample-chunk.ts";
-import type { ByteWriter } from "../input/byte-writer.ts";
+import type { InputWriter } from "../input/input-writer.ts";
 import type { Random } from "../input/random.ts";
 import { type FuzzTarget, magnitude, must } from "../target.ts";
 
@@ -47,7 +47,7 @@ const chunkValues = new Float64Array(CHUNK_SAMPLES_MAX);
 const chunkBytes = new Uint8Array(CHUNK_BYTES_MAX);
 
 /** A chunk as streams make them: constant, walking, with gaps, or of any doubles. */
-function writeChunk(out: ByteWriter, random: Random): void {
+function writeChunk(out: InputWriter, random: Random): void {
   const count = random.oneIn(3) ? random.between(1, CHUNK_SAMPLES_MAX) : random.between(1, 12);
   const kind = random.below(4);
   let time = 1_795_220_000_000 + random.below(1e9);
@@ -64,7 +64,7 @@ function writeChunk(out: ByteWriter, random: Random): void {
 
 const streamId = new Uint8Array(STREAM_ID_BYTES);
 
-function fillBuilder(builder: ChunkBlockBuilder, random: Random, out: ByteWriter): void {
+function fillBuilder(builder: ChunkBlockBuilder, random: Random, out: InputWriter): void {
   for (let chunks = random.between(1, 6); chunks > 0; chunks--) {
     streamId.fill(random.below(4));
     streamId[STREAM_ID_BYTES - 1] = random.below(3);
@@ -96,7 +96,7 @@ export function chunkBlockTarget(): FuzzTarget {
     must(found <= 2 * count, `${found} chunks of two streams among ${count}`);
     return magnitude(count) * 64 + magnitude(bytes) * 4 + Math.min(3, found);
   };
-  const write = (out: ByteWriter, random: Random) => {
+  const write = (out: InputWriter, random: Random) => {
     const builder = new ChunkBlockBuilder();
     fillBuilder(builder, random, out);
     out.raw(builder.finish());
@@ -126,7 +126,7 @@ export function waitingChunksTarget(): FuzzTarget {
     must(ChunkBlock.open(block)?.count === pending.length, "the block of what waited does not open");
     return magnitude(pending.length) * 32 + magnitude(block.length);
   };
-  const write = (out: ByteWriter, random: Random) => {
+  const write = (out: InputWriter, random: Random) => {
     const builder = new ChunkBlockBuilder();
     fillBuilder(builder, random, out);
     out.raw(builder.serialise());

@@ -1,6 +1,6 @@
 // Points of histograms and summaries, as messages and checkpoints hold them: what is read is bounded, comes back the same when it is written again, and neither
 // comparing two of them nor estimating a quantile throws, hangs or leaves the numbers.
-import { ByteSink } from "../../../src/domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../src/domain/codec/byte-writer.ts";
 import {
   BUCKETS_MAX,
   type Distribution,
@@ -12,7 +12,7 @@ import { readDistribution, writeDistribution } from "../../../src/domain/distrib
 import { intervalBetween } from "../../../src/domain/distribution/interval.ts";
 import { quantileOf } from "../../../src/domain/distribution/quantile.ts";
 import { explicitPoint, exponentialPoint } from "../../support/distribution-points.ts";
-import type { ByteWriter } from "../input/byte-writer.ts";
+import type { InputWriter } from "../input/input-writer.ts";
 import type { Random } from "../input/random.ts";
 import { type FuzzTarget, magnitude, must } from "../target.ts";
 
@@ -20,7 +20,7 @@ const KINDS = ["explicit", "exponential", "summary"];
 const BOUNDS = [1, 2, 5, 10, 20, 50, 100];
 
 export function distributionTarget(): FuzzTarget {
-  const [first, second] = [new ByteSink(), new ByteSink()];
+  const [first, second] = [new ByteWriter(), new ByteWriter()];
   let previous: Distribution = EMPTY_DISTRIBUTION;
   const check = (input: Uint8Array): number => {
     const cursor = { bytes: input, at: 0, end: input.length };
@@ -53,15 +53,15 @@ export function distributionTarget(): FuzzTarget {
   return { name: "distribution", bytesMax: 1024, tokens: [], write: writePoint, check };
 }
 
-function write(sink: ByteSink, point: Distribution): Uint8Array {
+function write(sink: ByteWriter, point: Distribution): Uint8Array {
   sink.at = 0;
   writeDistribution(sink, point);
   return sink.bytes.subarray(0, sink.at);
 }
 
-const sink = new ByteSink();
+const sink = new ByteWriter();
 
-function writePoint(out: ByteWriter, random: Random): void {
+function writePoint(out: InputWriter, random: Random): void {
   const samples = Array.from({ length: random.below(30) }, () => random.between(1, 1000) / 8);
   const made = random.oneIn(2) ? explicitPoint(samples, BOUNDS.slice(0, random.below(8))) : exponentialPoint(samples, random.between(0, 8));
   const quantiles = samples.slice(0, 5).map((value, i) => ({ quantile: i / 5, value }));

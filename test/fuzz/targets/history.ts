@@ -6,7 +6,7 @@ import { CsvHistory } from "../../../src/domain/history/csv-history.ts";
 import { HistoryCollector, HistoryError } from "../../../src/domain/history/history-collector.ts";
 import { readJsonHistory } from "../../../src/domain/history/json-history.ts";
 import { FieldExclusions } from "../../../src/domain/series/field-exclusions.ts";
-import type { ByteWriter } from "../input/byte-writer.ts";
+import type { InputWriter } from "../input/input-writer.ts";
 import type { Random } from "../input/random.ts";
 import { attempt, type FuzzTarget, magnitude, must, textTokens } from "../target.ts";
 
@@ -77,7 +77,7 @@ export function csvHistoryTarget(): FuzzTarget {
   return { name: "csv-history", bytesMax: 2_048, tokens, write: writeCsv, check };
 }
 
-function writeCsv(out: ByteWriter, random: Random): void {
+function writeCsv(out: InputWriter, random: Random): void {
   const extra = random.oneIn(2) ? ",zone" : "";
   out.text(`timestamp,service_id,metric_name,value${extra}\n`);
   for (let lines = random.below(20); lines > 0; lines--) {
@@ -122,7 +122,7 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-function writeJson(out: ByteWriter, random: Random): void {
+function writeJson(out: InputWriter, random: Random): void {
   const seconds = NOW_MS / 1000 - random.below(100_000);
   const samples = Array.from({ length: random.below(10) }, (_, i) => [seconds + i * 15, random.pick(["1", "2.5", "NaN", "+Inf", 7, null])]);
   const attributes = { zone: "a", password: 1, user: { email: 2 } };

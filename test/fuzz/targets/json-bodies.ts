@@ -16,7 +16,7 @@ import { FieldExclusions } from "../../../src/domain/series/field-exclusions.ts"
 import { identityText } from "../../../src/domain/series/stream-identity.ts";
 import { depthOf, type ExpectedBody, expectedOfJson, streamOf } from "../../support/json-body-twin.ts";
 import { loadKernel } from "../../support/kernel.ts";
-import type { ByteWriter } from "../input/byte-writer.ts";
+import type { InputWriter } from "../input/input-writer.ts";
 import { hashName, type Random } from "../input/random.ts";
 import { attempt, type FuzzTarget, magnitude, must, textTokens } from "../target.ts";
 
@@ -321,7 +321,7 @@ function escaped(name: string): string {
   return name === "" ? "" : `\\u${name.charCodeAt(0).toString(16).padStart(4, "0")}${name.slice(1)}`;
 }
 
-function write(out: ByteWriter, random: Random): void {
+function write(out: InputWriter, random: Random): void {
   if (random.oneIn(3)) out.text(gap(random) + record(random) + gap(random));
   else {
     const records = Array.from({ length: random.below(6) }, () => (random.oneIn(20) ? anyValue(random, 2) : record(random)));

@@ -2,14 +2,14 @@
 // what it refuses never gets here in production, and may be anything but an exception.
 import { parseLabelSpan } from "../../../src/domain/kernel/ingest-kernel.ts";
 import { strictDecode } from "../../support/remote-write-decoder.ts";
-import { ByteWriter } from "../input/byte-writer.ts";
+import { InputWriter } from "../input/input-writer.ts";
 import type { Random } from "../input/random.ts";
 import { type FuzzTarget, magnitude, must } from "../target.ts";
 
 const BYTES_MAX = 512;
 
 export function labelSpanTarget(): FuzzTarget {
-  const wrapped = new ByteWriter(BYTES_MAX + 8);
+  const wrapped = new InputWriter(BYTES_MAX + 8);
   const check = (input: Uint8Array): number => {
     const labels = parseLabelSpan(input);
     for (const [name, value] of labels ?? []) must(typeof name === "string" && typeof value === "string", "a label is no text");
@@ -34,7 +34,7 @@ export function labelSpanTarget(): FuzzTarget {
 
 const TEXTS = ["", "a", "__name__", "ü", "日本", "\ufeff", "\0", "🙂", "z".repeat(128)];
 
-function write(out: ByteWriter, random: Random): void {
+function write(out: InputWriter, random: Random): void {
   for (let labels = random.between(0, 6); labels > 0; labels--) {
     out.u8(0x0a).prefixed(() => {
       for (let fields = random.oneIn(4) ? random.below(4) : 2; fields > 0; fields--) {

@@ -13,7 +13,7 @@ import {
 } from "../../../src/core/layout/row-frame.ts";
 import { decodeDefinitions } from "../../support/encoded-definitions.ts";
 import { MemoryDisk } from "../../support/memory-log.ts";
-import { ByteWriter } from "../input/byte-writer.ts";
+import { InputWriter } from "../input/input-writer.ts";
 import type { Random } from "../input/random.ts";
 import { attempt, type FuzzTarget, magnitude, must, textTokens } from "../target.ts";
 
@@ -100,9 +100,9 @@ function repair(input: Uint8Array): void {
 }
 
 const header = new Uint8Array(BLOCK_HEADER_BYTES);
-const payload = new ByteWriter(BYTES_MAX);
+const payload = new InputWriter(BYTES_MAX);
 
-function write(out: ByteWriter, random: Random): void {
+function write(out: InputWriter, random: Random): void {
   for (let blocks = random.between(0, 4); blocks > 0; blocks--) {
     payload.clear();
     for (let sections = random.between(0, 3); sections > 0; sections--) writeSection(payload, random);
@@ -116,7 +116,7 @@ function write(out: ByteWriter, random: Random): void {
   }
 }
 
-function writeSection(out: ByteWriter, random: Random): void {
+function writeSection(out: InputWriter, random: Random): void {
   const kind = random.between(SECTION_DEFINE, SECTION_DEAD_LETTER);
   const start = out.length;
   const contentBytes = kind === SECTION_ROWS ? 16 * random.below(4) : random.below(40);

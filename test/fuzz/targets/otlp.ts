@@ -5,7 +5,7 @@ import { logsOfProtobuf } from "../../../src/domain/otlp/protobuf-logs.ts";
 import { spansOfProtobuf } from "../../../src/domain/otlp/protobuf-traces.ts";
 import { isMetricsRequest, isRequest } from "../../support/otlp-request-check.ts";
 import { OTLP_NOW_MS, type OtlpIntake, OtlpRig } from "../../support/otlp-rig.ts";
-import type { ByteWriter } from "../input/byte-writer.ts";
+import type { InputWriter } from "../input/input-writer.ts";
 import type { Random } from "../input/random.ts";
 import { type FuzzTarget, magnitude, must, textTokens } from "../target.ts";
 
@@ -77,7 +77,7 @@ function recordTarget(
   name: string,
   signal: OtlpSignal,
   itemsOf: (bytes: Buffer) => Iterable<unknown>,
-  write: (out: ByteWriter, random: Random) => void,
+  write: (out: InputWriter, random: Random) => void,
 ): FuzzTarget {
   const rig = new OtlpRig();
   const check = (input: Uint8Array): number => {
@@ -122,17 +122,17 @@ const TOKENS = [
   Uint8Array.from([0xff, 0xfe]),
 ];
 
-const tag = (out: ByteWriter, field: number, wire: number) => out.varint(field * 8 + wire);
+const tag = (out: InputWriter, field: number, wire: number) => out.varint(field * 8 + wire);
 
-function message(out: ByteWriter, field: number, content: () => void): void {
+function message(out: InputWriter, field: number, content: () => void): void {
   tag(out, field, 2).prefixed(content);
 }
 
-function textField(out: ByteWriter, field: number, text: string): void {
+function textField(out: InputWriter, field: number, text: string): void {
   message(out, field, () => out.text(text));
 }
 
-function timeField(out: ByteWriter, random: Random, field: number): void {
+function timeField(out: InputWriter, random: Random, field: number): void {
   if (random.oneIn(8)) return;
   const nanoseconds = BigInt(random.oneIn(4) ? random.pick(TIMES_MS) : OTLP_NOW_MS - random.below(100_000)) * 1_000_000n;
   tag(out, field, 1)
@@ -140,14 +140,14 @@ function timeField(out: ByteWriter, random: Random, field: number): void {
     .u32(Number((nanoseconds >> 32n) & 0xffffffffn));
 }
 
-function attribute(out: ByteWriter, random: Random, field: number): void {
+function attribute(out: InputWriter, random: Random, field: number): void {
   message(out, field, () => {
     textField(out, 1, random.pick(NAMES));
     if (!random.oneIn(10)) message(out, 2, () => anyValue(out, random, 0));
   });
 }
 
-function anyValue(out: ByteWriter, random: Random, depth: number): void {
+function anyValue(out: InputWriter, random: Random, depth: number): void {
   const kind = random.between(1, depth < 3 ? 7 : 4);
   if (kind === 1) textField(out, 1, random.pick(VALUES));
   else if (kind === 2) tag(out, 2, 0).varint(random.below(2));
@@ -158,12 +158,12 @@ function anyValue(out: ByteWriter, random: Random, depth: number): void {
   else textField(out, 7, random.pick(VALUES));
 }
 
-function attributes(out: ByteWriter, random: Random, field: number): void {
+function attributes(out: InputWriter, random: Random, field: number): void {
   for (let i = random.below(4); i > 0; i--) attribute(out, random, field);
 }
 
 /** Request {1: {1: Resource, 2: {2: items}}}. */
-function request(out: ByteWriter, random: Random, item: () => void): void {
+function request(out: InputWriter, random: Random, item: () => void): void {
   for (let i = random.between(1, 2); i > 0; i--) {
     message(out, 1, () => {
       const resource = () => message(out, 1, () => attributes(out, random, 1));
@@ -177,7 +177,7 @@ function request(out: ByteWriter, random: Random, item: () => void): void {
   }
 }
 
-function writeMetrics(out: ByteWriter, random: Random): void {
+function writeMetrics(out: InputWriter, random: Random): void {
   request(out, random, () => {
     if (!random.oneIn(10)) textField(out, 1, random.pick(["depth", "orders", "cpu.ratio"]));
     const kind = random.pick([5, 5, 7, 7, 7, 9, 10, 11]);
@@ -189,7 +189,7 @@ function writeMetrics(out: ByteWriter, random: Random): void {
   });
 }
 
-function writePoint(out: ByteWriter, random: Random, kind: number): void {
+function writePoint(out: InputWriter, random: Random, kind: number): void {
   const own = () => attributes(out, random, kind === 9 ? 9 : kind === 10 ? 1 : 7);
   if (random.oneIn(4)) own();
   timeField(out, random, 2);
@@ -204,7 +204,7 @@ function writePoint(out: ByteWriter, random: Random, kind: number): void {
   if (random.oneIn(8)) message(out, 5, () => out.u8(random.below(256)));
 }
 
-function writeSpans(out: ByteWriter, random: Random): void {
+function writeSpans(out: InputWriter, random: Random): void {
   request(out, random, () => {
     message(out, 1, () => out.text("abcdefghijklmnop".slice(0, random.oneIn(8) ? 3 : 16)));
     message(out, 2, () => out.text("abcdefgh"));
@@ -218,7 +218,7 @@ function writeSpans(out: ByteWriter, random: Random): void {
   });
 }
 
-function writeLogs(out: ByteWriter, random: Random): void {
+function writeLogs(out: InputWriter, random: Random): void {
   request(out, random, () => {
     timeField(out, random, 1);
     timeField(out, random, 11);
@@ -260,7 +260,7 @@ const JSON_TOKENS = textTokens(
   "{}",
 );
 
-function writeJson(out: ByteWriter, random: Random): void {
+function writeJson(out: InputWriter, random: Random): void {
   const now = `${OTLP_NOW_MS}000000`;
   const value = random.pick([
     { stringValue: "a" },

@@ -4,7 +4,7 @@ import { PACKED_ROW_BYTES_MAX, ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from 
 import type { IngestExports } from "../../../src/domain/kernel/ingest-kernel.ts";
 import { loadKernel } from "../../support/kernel.ts";
 import { packRowsSlowly, unpackRowsSlowly } from "../../support/row-packing.ts";
-import type { ByteWriter } from "../input/byte-writer.ts";
+import type { InputWriter } from "../input/input-writer.ts";
 import type { Random } from "../input/random.ts";
 import { type FuzzTarget, magnitude, must } from "../target.ts";
 
@@ -45,7 +45,7 @@ export function packedRowsTarget(): FuzzTarget {
   return { name: "packed-rows", bytesMax: 512, tokens: [], write, check };
 }
 
-function write(out: ByteWriter, random: Random): void {
+function write(out: InputWriter, random: Random): void {
   let ref = random.oneIn(2) ? 0 : random.next();
   let offset = random.below(1000);
   const rows = random.below(ROWS_MAX + 2);

@@ -5,7 +5,7 @@ import { metadataMessages } from "../../../src/domain/remote-write/metadata-mess
 import { decodeNativeHistogram, NATIVE_BUCKETS_MAX, NativeHistogramError } from "../../../src/domain/remote-write/native-histogram.ts";
 import { BASE_MS, type Staged, WINDOW_MS } from "../../support/ingest-harness.ts";
 import { bucketsOf, expectedOf2, type RawSeries2, strictDecode2 } from "../../support/remote-write-2-body.ts";
-import type { ByteWriter } from "../input/byte-writer.ts";
+import type { InputWriter } from "../input/input-writer.ts";
 import type { Random } from "../input/random.ts";
 import { attempt, type FuzzTarget, magnitude, must, textTokens } from "../target.ts";
 import { sameRows } from "./remote-write.ts";
@@ -50,7 +50,7 @@ const PROTOCOL: WalkProtocol<RawSeries2> = {
 };
 
 /** A Request as senders write it, with now and then a field out of its usual place. */
-function write(out: ByteWriter, random: Random): void {
+function write(out: InputWriter, random: Random): void {
   const symbols = random.between(3, SYMBOLS.length);
   const late = random.oneIn(10);
   const writeSymbols = () => {
@@ -61,7 +61,7 @@ function write(out: ByteWriter, random: Random): void {
   if (late) writeSymbols();
 }
 
-function writeSeries(out: ByteWriter, random: Random, symbols: number): void {
+function writeSeries(out: InputWriter, random: Random, symbols: number): void {
   const refs = 2 * random.between(1, 4) + (random.oneIn(12) ? 1 : 0);
   const ref = () => random.below(random.oneIn(30) ? 400 : symbols);
   if (random.oneIn(8)) for (let i = 0; i < refs; i++) out.u8(0x08).varint(ref());
@@ -85,7 +85,7 @@ function writeSeries(out: ByteWriter, random: Random, symbols: number): void {
 const TIMES = [BASE_MS - 1, BASE_MS, BASE_MS + WINDOW_MS, BASE_MS + WINDOW_MS + 1, 0, 1, 2 ** 35, 2 ** 42, 2 ** 53];
 const VALUES = [0, -0, 1, Number.NaN, Number.POSITIVE_INFINITY, 5e-324];
 
-function writeSample(out: ByteWriter, random: Random): void {
+function writeSample(out: InputWriter, random: Random): void {
   out.u8(0x12).prefixed(() => {
     if (!random.oneIn(12)) out.u8(9).f64(random.oneIn(6) ? random.pick(VALUES) : random.below(1000) / 8);
     if (!random.oneIn(12)) out.u8(16).varint(random.oneIn(6) ? random.pick(TIMES) : BASE_MS + random.below(100_000));
@@ -130,7 +130,7 @@ export function nativeHistogramTarget(): FuzzTarget {
 
 const zigzag = (value: number) => (value < 0 ? -2 * value - 1 : 2 * value);
 
-function writeHistogram(out: ByteWriter, random: Random): void {
+function writeHistogram(out: InputWriter, random: Random): void {
   const isFloat = random.oneIn(3);
   const isCustom = random.oneIn(4);
   if (isFloat) out.u8(0x11).f64(random.below(100));

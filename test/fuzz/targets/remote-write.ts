@@ -2,7 +2,7 @@
 // one that knows the streams of the inputs before: labels of known streams are not checked again (remote-write-index.ts), so that is another path.
 import { BASE_MS, type Staged, WINDOW_MS } from "../../support/ingest-harness.ts";
 import { expectedOf, type RawSeries, strictDecode } from "../../support/remote-write-decoder.ts";
-import type { ByteWriter } from "../input/byte-writer.ts";
+import type { InputWriter } from "../input/input-writer.ts";
 import type { Random } from "../input/random.ts";
 import { type FuzzTarget, magnitude, must, textTokens } from "../target.ts";
 import { type WalkProtocol, walkTarget } from "./walk-target.ts";
@@ -62,13 +62,13 @@ const PROTOCOL: WalkProtocol<RawSeries> = {
 };
 
 /** A WriteRequest as senders write it, with now and then a field out of its usual place. */
-function write(out: ByteWriter, random: Random): void {
+function write(out: InputWriter, random: Random): void {
   const series = random.oneIn(8) ? random.between(15, 40) : random.between(1, 5);
   for (let i = 0; i < series; i++) out.u8(0x0a).prefixed(() => writeSeries(out, random, series > 10));
   if (random.oneIn(4)) out.u8(0x1a).prefixed(() => out.varint(8).varint(random.below(300)));
 }
 
-function writeSeries(out: ByteWriter, random: Random, short: boolean): void {
+function writeSeries(out: InputWriter, random: Random, short: boolean): void {
   const orderly = !random.oneIn(6);
   const labels = short ? 1 : random.between(1, 4);
   for (let i = 0; i < labels; i++) {
@@ -82,7 +82,7 @@ function writeSeries(out: ByteWriter, random: Random, short: boolean): void {
   if (random.oneIn(2)) writeLabel(out, random);
 }
 
-function writeLabel(out: ByteWriter, random: Random): void {
+function writeLabel(out: InputWriter, random: Random): void {
   out.u8(0x0a).prefixed(() => {
     out.u8(0x0a).prefixed(() => out.text(random.pick(NAMES)));
     out.u8(0x12).prefixed(() => out.text(random.pick(VALUES)));
@@ -105,7 +105,7 @@ const TIMES = [
 ];
 const SAMPLE_VALUES = [0, -0, 1, Number.NaN, Number.POSITIVE_INFINITY, 5e-324, 1.7e308];
 
-function writeSample(out: ByteWriter, random: Random): void {
+function writeSample(out: InputWriter, random: Random): void {
   const time = random.oneIn(6) ? random.pick(TIMES) : BASE_MS + random.below(100_000);
   out.u8(0x12).prefixed(() => {
     if (!random.oneIn(12)) out.u8(9).f64(random.oneIn(6) ? random.pick(SAMPLE_VALUES) : random.below(1000) / 8);

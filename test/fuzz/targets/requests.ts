@@ -5,7 +5,7 @@ import { parseQuery, splitQuery } from "../../../src/api/query-parsing.ts";
 import { ERROR_STATUS, type Refusal } from "../../../src/api/refusal.ts";
 import { matchRoute } from "../../../src/api/route-match.ts";
 import { QUERY_PARAMETERS_MAX } from "../../../src/core/config/limits.ts";
-import type { ByteWriter } from "../input/byte-writer.ts";
+import type { InputWriter } from "../input/input-writer.ts";
 import { hashName, type Random } from "../input/random.ts";
 import { type FuzzTarget, magnitude, must, textTokens } from "../target.ts";
 
@@ -40,7 +40,7 @@ export function pageTokenTarget(): FuzzTarget {
     must(JSON.stringify(opened.value) === expected, "a token opened to another position");
     return input.length;
   };
-  const write = (out: ByteWriter, random: Random) => {
+  const write = (out: InputWriter, random: Random) => {
     out.text(random.oneIn(30) ? "" : random.pick(tokens));
   };
   return { name: "page-token", bytesMax: 256, tokens: textTokens(".", "=", "-", "_", "A", "%2E"), write, check };
@@ -98,7 +98,7 @@ export function queryTarget(): FuzzTarget {
     mustBeWhole(parsed.refusal);
     return -1000 - (hashName(`${place} ${parsed.refusal.code}`) & 0xfffff);
   };
-  const write = (out: ByteWriter, random: Random) => {
+  const write = (out: InputWriter, random: Random) => {
     const { path } = random.pick(ENDPOINTS);
     const pairs = Array.from({ length: random.below(5) }, () => `${random.pick(NAMES)}=${random.pick(TEXTS)}`);
     out.text(`${path.replace("{id}", random.pick(["0".repeat(32), "%2F", "%zz", ""]))}?${pairs.join("&")}`);

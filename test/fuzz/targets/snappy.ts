@@ -6,7 +6,7 @@ import { BODY_PADDING_BYTES, DECOMPRESSED } from "../../../src/core/layout/memor
 import type { IngestExports } from "../../../src/domain/kernel/ingest-kernel.ts";
 import { loadKernel } from "../../support/kernel.ts";
 import { snappyDecode } from "../../support/snappy-decoder.ts";
-import type { ByteWriter } from "../input/byte-writer.ts";
+import type { InputWriter } from "../input/input-writer.ts";
 import type { Random } from "../input/random.ts";
 import { type FuzzTarget, magnitude, must } from "../target.ts";
 
@@ -67,7 +67,7 @@ function agreesWithPackage(input: Uint8Array, expected: Uint8Array | undefined):
 }
 
 /** A block of literals and copies of every form. */
-function write(out: ByteWriter, random: Random): void {
+function write(out: InputWriter, random: Random): void {
   const elements = random.between(0, 12);
   const plan: Array<readonly [kind: number, length: number, offset: number]> = [];
   let size = 0;
@@ -88,7 +88,7 @@ function write(out: ByteWriter, random: Random): void {
   }
 }
 
-function writeLiteral(out: ByteWriter, length: number, random: Random): void {
+function writeLiteral(out: InputWriter, length: number, random: Random): void {
   const lengthBytes = length <= 60 && !random.oneIn(4) ? 0 : random.between(length > 256 ? 2 : 1, 4);
   if (lengthBytes === 0) out.u8((length - 1) << 2);
   else {

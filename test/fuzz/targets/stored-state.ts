@@ -6,14 +6,14 @@ import { IDENTITY_BYTES_MAX } from "../../../src/core/config/limits.ts";
 import { BINDINGS, STAGING, TENANT_HEAD } from "../../../src/core/layout/memory-map.ts";
 import { BINDING_BYTES, BINDING_SLOT } from "../../../src/core/layout/row-frame.ts";
 import { SR_CHUNK_AT, SR_COUNT, SR_HEAD, SR_UNCHUNKED, STREAM_RECORD_BYTES, WINDOW_MAX } from "../../../src/core/layout/stream-record.ts";
-import { ByteSink } from "../../../src/domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../src/domain/codec/byte-writer.ts";
 import { ChunkBlockBuilder } from "../../../src/domain/codec/chunk-block-builder.ts";
 import { KeyBuilder, KeyReader } from "../../../src/domain/codec/key.ts";
 import type { ByteCursor } from "../../../src/domain/codec/varint.ts";
 import { decodeRecordRow, encodeRecordRow, rowMatches, serviceBytes } from "../../../src/modules/records/record-row.ts";
 import { decodeCheckpointRow, encodeCheckpointRow, readPartFrame } from "../../../src/modules/state/checkpoint-row.ts";
 import { ShardRig } from "../../support/shard-rig.ts";
-import type { ByteWriter } from "../input/byte-writer.ts";
+import type { InputWriter } from "../input/input-writer.ts";
 import type { Random } from "../input/random.ts";
 import { attempt, type FuzzTarget, magnitude, must, textTokens } from "../target.ts";
 
@@ -57,7 +57,7 @@ export function checkpointPartTarget(): FuzzTarget {
     const whole = attempt(() => readPartitionPart(input, { ...visitor, run }) ?? true, Error);
     return whole === undefined ? -1 - magnitude(restored) : (magnitude(streams) * 8 + magnitude(refs)) * 2 + waiting;
   };
-  const write = (out: ByteWriter, random: Random) => {
+  const write = (out: InputWriter, random: Random) => {
     const kind = random.pick([1, 1, 1, 2, 3, 5]);
     out.u8(3).u8(kind);
     if (kind === 3) out.raw(WAITING);
@@ -103,12 +103,12 @@ function mustHoldRing({ shard: { records } }: ShardRig, slot: number): void {
 function snapshotOf(rig: ShardRig, samples: number): Uint8Array {
   const slot = rig.stream();
   for (let i = 0; i < samples; i++) rig.apply(slot, 1_795_220_000_000 + i * 1000, (i * 7919) % 101);
-  const sink = new ByteSink();
+  const sink = new ByteWriter();
   rig.shard.pack(slot, sink);
   return sink.bytes.slice(0, sink.at);
 }
 
-function writeStreams(out: ByteWriter, snapshots: readonly Uint8Array[], random: Random): void {
+function writeStreams(out: InputWriter, snapshots: readonly Uint8Array[], random: Random): void {
   let known = new Uint8Array();
   for (let count = random.below(5); count > 0; count--) {
     const identity = new TextEncoder().encode(random.pick(IDENTITIES));
@@ -133,7 +133,7 @@ export function checkpointRowTarget(): FuzzTarget {
     must(row.last.length <= input.length, "a last part beyond its row");
     return magnitude(row.last.length) * 16 + magnitude(Object.keys(row.header ?? {}).length);
   };
-  const write = (out: ByteWriter, random: Random) => {
+  const write = (out: InputWriter, random: Random) => {
     const text = JSON.stringify({
       partition: random.below(256),
       epoch: 1,
@@ -157,7 +157,7 @@ export function storedRecordTarget(): FuzzTarget {
     if (row === undefined) return matches ? -2 : -1;
     return magnitude(input.length) * 2 + (matches ? 1 : 0);
   };
-  const write = (out: ByteWriter, random: Random) => {
+  const write = (out: InputWriter, random: Random) => {
     const record = {
       type: random.pick(["log", "trace", "slo"]),
       service_id: random.pick(["checkout", "", "ü"]),
@@ -184,7 +184,7 @@ export function keyTarget(): FuzzTarget {
     must(Buffer.compare(again, input) === 0, `the key of ${JSON.stringify(parts)} is another when written again`);
     return 1 + magnitude(text.length) * 4 + (time < 0 ? 2 : 0) + (descending < 0 ? 1 : 0);
   };
-  const write = (out: ByteWriter, random: Random) => {
+  const write = (out: InputWriter, random: Random) => {
     const text = random.pick(["", "a", "a\0b", "\ufeffx", "日本", "🙂", "\0\0", "tenant".repeat(9)]);
     const time = () => random.pick([0, -1, 1e300, -1e300, Number.POSITIVE_INFINITY, 5e-324, random.next() * 1000, -random.next()]);
     const builder = new KeyBuilder().text(text).time(time()).timeDescending(time()).u16(random.below(65_536)).u32(random.next());

@@ -1,6 +1,6 @@
 // RFC 3339 date-times against a twin made of a regular expression and the calendar of Date.UTC.
 import { formatRfc3339, parseRfc3339 } from "../../../src/core/time/rfc3339.ts";
-import type { ByteWriter } from "../input/byte-writer.ts";
+import type { InputWriter } from "../input/input-writer.ts";
 import type { Random } from "../input/random.ts";
 import { type FuzzTarget, must, textTokens } from "../target.ts";
 
@@ -39,7 +39,7 @@ export function timestampTarget(): FuzzTarget {
 
 const two = (value: number) => String(value).padStart(2, "0");
 
-function write(out: ByteWriter, random: Random): void {
+function write(out: InputWriter, random: Random): void {
   const year = random.oneIn(4) ? random.below(10_000) : random.between(2020, 2030);
   const date = `${String(year).padStart(4, "0")}-${two(random.between(1, 12))}-${two(random.between(1, 31))}`;
   const time = `${two(random.below(24))}:${two(random.below(60))}:${two(random.below(61))}`;

@@ -6,7 +6,7 @@ import { SpanBlockWriter } from "../../../src/domain/trace/span-block-writer.ts"
 import { spanRecordId } from "../../../src/domain/trace/span-record.ts";
 import { ClosedWindows } from "../../../src/domain/window/closed-windows.ts";
 import { type ServiceName, WindowMessageReader, WindowMessageWriter } from "../../../src/domain/window/window-message.ts";
-import type { ByteWriter } from "../input/byte-writer.ts";
+import type { InputWriter } from "../input/input-writer.ts";
 import type { Random } from "../input/random.ts";
 import { attempt, type FuzzTarget, magnitude, must, textTokens } from "../target.ts";
 
@@ -50,7 +50,7 @@ export function windowMessageTarget(): FuzzTarget {
     if (isBegun) must(windowItems(writer.finish()).join() === lines.join(), "a message that is written again says something else");
     return magnitude(lines.length) * 32 + magnitude(input.length);
   };
-  const write = (out: ByteWriter, random: Random): void => {
+  const write = (out: InputWriter, random: Random): void => {
     writer.begin(service(random), WINDOW);
     for (let items = random.below(ITEMS_MAX); items > 0; items--)
       writer.add(
@@ -100,7 +100,7 @@ export function joinMessageTarget(): FuzzTarget {
     const lines = attempt(() => joinItems(input), Error);
     return lines === undefined ? -1 : magnitude(lines.length) * 32 + magnitude(input.length);
   };
-  const write = (out: ByteWriter, random: Random): void => {
+  const write = (out: InputWriter, random: Random): void => {
     const services = [service(random), service(random)];
     writer.begin(WINDOW / 6);
     for (let spans = random.below(ITEMS_MAX); spans > 0; spans--) {
@@ -130,7 +130,7 @@ export function callEdgesTarget(): FuzzTarget {
     if (total(edges) <= 2 ** 52) must(total(again) === total(edges), "sums of edges are others");
     return magnitude(edges.length) * 32 + magnitude(input.length);
   };
-  const write = (out: ByteWriter, random: Random): void => {
+  const write = (out: InputWriter, random: Random): void => {
     const sums = new CallEdges(1_000);
     for (let edges = random.below(ITEMS_MAX); edges > 0; edges--) {
       const [calls, errors, microseconds] = [random.below(1000), random.below(10), random.next()];
@@ -150,7 +150,7 @@ export function spanBlockTarget(): FuzzTarget {
     for (const span of spans) must(/^[0-9a-f]{32}$/.test(spanRecordId(span)), "a span has an id that is none");
     return magnitude(spans.length) * 32 + magnitude(input.length);
   };
-  const write = (out: ByteWriter, random: Random): void => {
+  const write = (out: InputWriter, random: Random): void => {
     const head = { second: WINDOW * 10, receivedMs: WINDOW * 10_000, serial: random.next(), salt: random.next(), resource: "{}" };
     const writer = new SpanBlockWriter(service(random), head);
     const id = (words: number) => Array.from({ length: words }, () => random.next().toString(16).padStart(8, "0")).join("");
@@ -176,7 +176,7 @@ export function closedWindowsTarget(): FuzzTarget {
     must(closed.has(WINDOW), "a window that was added is not there");
     return (has ? 1 : 0) + 2 * magnitude(input.length);
   };
-  const write = (out: ByteWriter, random: Random): void => {
+  const write = (out: InputWriter, random: Random): void => {
     const count = 2 * random.below(4);
     out.raw(Uint8Array.from([count]));
     for (let i = 0; i < count; i++) out.raw(Uint8Array.from([1 + random.below(100)]));

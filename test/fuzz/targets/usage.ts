@@ -1,7 +1,7 @@
 // Counts of accepted events, as blocks of the log hold them. Damaged ones are an error; what is read is what its sums, written again, hold.
 import { RECORD_TYPES } from "../../../src/core/layout/counters.ts";
 import { decodeUsage, UsageTally } from "../../../src/domain/access/usage-tally.ts";
-import type { ByteWriter } from "../input/byte-writer.ts";
+import type { InputWriter } from "../input/input-writer.ts";
 import type { Random } from "../input/random.ts";
 import { type FuzzTarget, magnitude, must } from "../target.ts";
 
@@ -31,7 +31,7 @@ function check(input: Uint8Array): number {
   return magnitude(entries) * 16 + magnitude(input.length);
 }
 
-function write(out: ByteWriter, random: Random): void {
+function write(out: InputWriter, random: Random): void {
   for (let entries = random.between(0, 6); entries > 0; entries--) {
     out.prefixed(() => out.text(random.pick(TENANTS))).varint(24_312 + random.below(3));
     for (let type = 0; type < RECORD_TYPES.length; type++) out.varint(random.oneIn(2) ? 0 : random.next());

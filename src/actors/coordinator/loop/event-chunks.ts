@@ -1,11 +1,11 @@
 // Events as the bytes that readers of the event stream are sent. They are made here and moved: as text each would be copied on its way to the front, and
 // encoded there, in the thread that takes requests.
 import type { EventChunk, StreamEvents } from "../../../core/protocol/query.ts";
-import { ByteSink } from "../../../domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../domain/codec/byte-writer.ts";
 
 type Events = StreamEvents["events"];
 
-const writer = new ByteSink();
+const writer = new ByteWriter();
 
 /** Ids of events, ascending: the wall time in ms of their commit, and their place in it. */
 export class EventIds {

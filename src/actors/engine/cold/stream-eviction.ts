@@ -5,7 +5,7 @@ import { Uint32List } from "../../../core/collections/uint32-list.ts";
 import { EVICTIONS_PER_CHECKPOINT_MAX, EVICTIONS_PER_STEP_MAX, SLOTS_PER_CHECK_MAX } from "../../../core/config/limits.ts";
 import { COLD_SLOTS, CONTROL_TABLE_EDITS } from "../../../core/layout/memory-map.ts";
 import { SR_HASH } from "../../../core/layout/stream-record.ts";
-import { ByteSink } from "../../../domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../domain/codec/byte-writer.ts";
 import { writeColdEntry } from "../../../domain/kernel/cold-entry.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
@@ -36,7 +36,7 @@ export interface StreamEvictionDependencies {
 export class StreamEviction {
   readonly #options: StreamEvictionOptions;
   readonly #dependencies: StreamEvictionDependencies;
-  readonly #writer = new ByteSink();
+  readonly #writer = new ByteWriter();
   #inspected = 0;
   #evicted = 0;
 

@@ -2,7 +2,7 @@
 // bucket} each}. A count is 0 for none, 1 and a double, or from 2 on what it rose since the time before, zigzag: mostly one byte.
 import { IDENTITY_BYTES_MAX, POINTS_RETAINED_MAX } from "../../../core/config/limits.ts";
 import type { ByteReader } from "../../../domain/codec/byte-reader.ts";
-import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
+import type { ByteWriter } from "../../../domain/codec/byte-writer.ts";
 import { unzigzag, zigzag } from "../../../domain/codec/varint.ts";
 import type { BucketFamily, FamilyRow } from "./bucket-family.ts";
 
@@ -17,7 +17,7 @@ const BEGAN = 4;
 const WHOLE_MOST = 2 ** 50;
 
 /** Appends a family; of its times the newest POINTS_RETAINED_MAX. */
-export function writeFamily(writer: ByteSink, family: BucketFamily): void {
+export function writeFamily(writer: ByteWriter, family: BucketFamily): void {
   const rows = family.rows.slice(-POINTS_RETAINED_MAX);
   writer.text(family.identity);
   writer.varint(family.isTrimmed || rows.length < family.rows.length ? TRIMMED : 0);
@@ -35,7 +35,7 @@ export function writeFamily(writer: ByteSink, family: BucketFamily): void {
   }
 }
 
-function writeCount(writer: ByteSink, { values }: FamilyRow, index: number, before: Float64Array): void {
+function writeCount(writer: ByteWriter, { values }: FamilyRow, index: number, before: Float64Array): void {
   const value = index < values.length ? (values[index] as number) : Number.NaN;
   if (Number.isNaN(value)) {
     writer.varint(NONE);

@@ -7,7 +7,7 @@ import { BASE_LEAD_MS, SECTION_LOGS } from "../../../core/layout/row-frame.ts";
 import type { StreamName } from "../../../core/protocol/coordinator-frame.ts";
 import type { LineCounts } from "../../../core/protocol/evidence.ts";
 import type { ByteReader } from "../../../domain/codec/byte-reader.ts";
-import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
+import type { ByteWriter } from "../../../domain/codec/byte-writer.ts";
 import { LogAggregate, type LogCell, type LogSeries, type LogWindow } from "../../../domain/logs/log-aggregate.ts";
 import type { EvidenceMinutes, MinuteCounts } from "../../../domain/logs/minute-counts.ts";
 import { SEVERITIES } from "../../../domain/logs/severity.ts";
@@ -148,7 +148,7 @@ class LogKind implements AggregateKind<LogServiceAggregate, Cell, Series> {
   }
 
   /** {severity's name, or for a template "" and its words, text; total varint; last window varint; label text} */
-  writeEntry(writer: ByteSink, { name, tokens, total, lastWindow, label }: Series): void {
+  writeEntry(writer: ByteWriter, { name, tokens, total, lastWindow, label }: Series): void {
     writer.text(name);
     if (name === "") writer.text(tokens.join(" "));
     writer.varint(total);
@@ -169,7 +169,7 @@ class LogKind implements AggregateKind<LogServiceAggregate, Cell, Series> {
   }
 
   /** {severity's name, or for a template "" and its words, text; count varint} */
-  writeCell(writer: ByteSink, { series: { name, tokens }, count }: Cell): void {
+  writeCell(writer: ByteWriter, { series: { name, tokens }, count }: Cell): void {
     writer.text(name);
     if (name === "") writer.text(tokens.join(" "));
     writer.varint(count);

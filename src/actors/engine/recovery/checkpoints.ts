@@ -20,7 +20,7 @@ import {
   type LogPosition,
   type TenantUsage,
 } from "../../../core/protocol/coordinator-frame.ts";
-import { ByteSink } from "../../../domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../domain/codec/byte-writer.ts";
 import type { ShardKernel } from "../../../domain/kernel/shard-kernel.ts";
 import { engineOf } from "../../../domain/placement/partition.ts";
 import type { ColdStreams } from "../cold/cold-streams.ts";
@@ -110,7 +110,7 @@ export class Checkpoints {
   readonly #owned: number[];
   readonly #writer: PartitionStateWriter;
   /** The frame of a part, on its way into the ring. */
-  readonly #frame = new ByteSink();
+  readonly #frame = new ByteWriter();
   readonly #covered = new Map<number, Covered>();
   #draft: Draft | undefined;
   #next = 0;

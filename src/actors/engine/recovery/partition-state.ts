@@ -19,7 +19,7 @@ import { IDENTITY_BYTES_MAX } from "../../../core/config/limits.ts";
 import { crc32 } from "../../../core/hashing/crc32.ts";
 import { COLD_SLOTS } from "../../../core/layout/memory-map.ts";
 import { MINUTE_MS } from "../../../core/time/durations.ts";
-import { ByteSink } from "../../../domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../domain/codec/byte-writer.ts";
 import type { ByteCursor } from "../../../domain/codec/varint.ts";
 import { readVarint } from "../../../domain/codec/varint.ts";
 import { HASH_BYTES } from "../../../domain/kernel/cold-entry.ts";
@@ -71,7 +71,7 @@ export function handledSum(sum: number, kind: number, piece: Uint8Array): number
 /** Writes the state of one partition, part by part. Keeps its buffers for the next. */
 export class PartitionStateWriter {
   readonly #sources: PartitionStateSources;
-  readonly #writer = new ByteSink();
+  readonly #writer = new ByteWriter();
   #partition: Partition | undefined;
   #stream = 0;
   #ref = 0;

@@ -3,7 +3,7 @@ import type { WordPool } from "../../../core/collections/word-pool.ts";
 import { NAME_BYTES_MAX } from "../../../core/config/limits.ts";
 import { FLAG_OPERATION } from "../../../core/layout/stream-record.ts";
 import type { ByteReader } from "../../../domain/codec/byte-reader.ts";
-import type { ByteSink } from "../../../domain/codec/byte-sink.ts";
+import type { ByteWriter } from "../../../domain/codec/byte-writer.ts";
 import { MESSAGE_BYTES_MAX } from "../../../domain/codec/shard-message.ts";
 import { BUCKET_LAST, DurationSketch, SKETCH_BYTES_MAX } from "../../../domain/trace/duration-sketch.ts";
 import {
@@ -180,7 +180,7 @@ class SpanKind implements AggregateKind<SpanAggregate, Cell, Operation> {
     return operations;
   }
 
-  writeEntry(writer: ByteSink, { name, lastWindow }: Operation): void {
+  writeEntry(writer: ByteWriter, { name, lastWindow }: Operation): void {
     writer.text(name);
     writer.varint(lastWindow);
   }
@@ -190,7 +190,7 @@ class SpanKind implements AggregateKind<SpanAggregate, Cell, Operation> {
   }
 
   /** {scope u8, operation text, errors varint, durations} */
-  writeCell(writer: ByteSink, { series, errors, durations }: Cell): void {
+  writeCell(writer: ByteWriter, { series, errors, durations }: Cell): void {
     writer.u8(series.scope === "service" ? 0 : 1);
     writer.text(series.name);
     writer.varint(errors);

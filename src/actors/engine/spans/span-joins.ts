@@ -10,7 +10,7 @@ import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { CALLS_HEADER_BYTES, FRAME_CALLS } from "../../../core/protocol/coordinator-frame.ts";
 import { MINUTE_MS } from "../../../core/time/durations.ts";
 import { ByteReader } from "../../../domain/codec/byte-reader.ts";
-import { ByteSink } from "../../../domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../domain/codec/byte-writer.ts";
 import { encodeCalls, serviceText } from "../../../domain/trace/call-edges.ts";
 import { CallSums } from "../../../domain/trace/call-sums.ts";
 import { JoinBatch } from "../../../domain/trace/join-batch.ts";
@@ -234,7 +234,7 @@ export class SpanJoins {
 function heldPieces(join: TraceJoin, texts: readonly string[]): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   const names = new Map<number, number>();
-  const writer = new ByteSink(1024);
+  const writer = new ByteWriter(1024);
   const end = () => {
     pieces.push(writer.bytes.slice(0, writer.at));
     writer.at = 0;

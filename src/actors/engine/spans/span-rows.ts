@@ -20,7 +20,7 @@ import {
   SPAN_ROW_PARENT_LOW,
   SPAN_ROW_TRACE_HASH,
 } from "../../../core/layout/span-row.ts";
-import { encodeText } from "../../../domain/codec/byte-sink.ts";
+import { encodeText } from "../../../domain/codec/byte-writer.ts";
 import type { IngestExports } from "../../../domain/kernel/ingest-kernel.ts";
 import { operationHash } from "../../../domain/trace/operation-hash.ts";
 import type { AttributeSlots } from "../../../domain/trace/span-block-writer.ts";

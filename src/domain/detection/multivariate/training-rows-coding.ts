@@ -8,7 +8,7 @@
  *
  * About 1.4 bytes a value. In version 1 all was of single precision: f32 x vectors x metrics behind the times, then the breaks.
  */
-import { ByteSink } from "../../codec/byte-sink.ts";
+import { ByteWriter } from "../../codec/byte-writer.ts";
 import { type ByteCursor, readVarint, unzigzag, zigzag } from "../../codec/varint.ts";
 import { median } from "../robust.ts";
 import type { TimedRows } from "./service-model.ts";
@@ -22,7 +22,7 @@ const STEPS_A_CHANGE = 64;
 /** Differences of fewer steps are exact. */
 const STEPS_MAX = 2 ** 50;
 
-const out = new ByteSink();
+const out = new ByteWriter();
 
 export function encodeTrainingRows({ times, values, width, breaks }: TimedRows): Uint8Array<ArrayBuffer> {
   const rows = times.length;

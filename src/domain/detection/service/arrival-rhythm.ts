@@ -3,7 +3,7 @@
 // of 4 bytes; what comes within a second of what came before is one arrival.
 import { DAY_MS } from "../../../core/time/durations.ts";
 import type { ByteReader } from "../../codec/byte-reader.ts";
-import type { ByteSink } from "../../codec/byte-sink.ts";
+import type { ByteWriter } from "../../codec/byte-writer.ts";
 import { above, atLeast, type GateResult } from "../gates/gate-result.ts";
 import { median } from "../robust.ts";
 import { type OffsetMs, UTC_OFFSET } from "../seasonal/time-zone-hours.ts";
@@ -120,7 +120,7 @@ export class ArrivalRhythm {
   }
 
   /** Appends the state. */
-  write(writer: ByteSink): void {
+  write(writer: ByteWriter): void {
     for (const value of [this.#newestMs, this.#firstMs, this.#count, this.#excessMs]) writer.double(value);
     const gaps = this.#known();
     writer.varint(gaps.length);

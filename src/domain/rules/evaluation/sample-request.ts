@@ -1,6 +1,6 @@
 // A remote-write request (1.0) of the samples that rules made: they enter as a Prometheus' would. Snappy without anything packed: the body goes from one thread to
 // another and no further.
-import { ByteSink } from "../../codec/byte-sink.ts";
+import { ByteWriter } from "../../codec/byte-writer.ts";
 import type { RuleSample } from "./alerting-evaluation.ts";
 
 const SERIES_FIELD = 0x0a;
@@ -20,9 +20,9 @@ const LITERAL_BYTES_MAX = 65_536;
 /** The body of a request; empty where there are no samples. */
 export function sampleRequest(samples: readonly RuleSample[]): Uint8Array<ArrayBuffer> {
   if (samples.length === 0) return new Uint8Array(0);
-  const request = new ByteSink();
-  const series = new ByteSink();
-  const part = new ByteSink();
+  const request = new ByteWriter();
+  const series = new ByteWriter();
+  const part = new ByteWriter();
   for (const sample of samples) {
     series.at = 0;
     for (const [name, value] of sample.labels.entries()) {
@@ -39,7 +39,7 @@ export function sampleRequest(samples: readonly RuleSample[]): Uint8Array<ArrayB
   return unpackedSnappy(request.bytes.subarray(0, request.at));
 }
 
-function addSample(out: ByteSink, { value, timeMs, isStale }: RuleSample): void {
+function addSample(out: ByteWriter, { value, timeMs, isStale }: RuleSample): void {
   out.u8(DOUBLE_FIELD);
   out.reserve(8);
   out.view.setFloat64(out.at, value, true);
@@ -52,27 +52,27 @@ function addSample(out: ByteSink, { value, timeMs, isStale }: RuleSample): void 
   out.varint(timeMs);
 }
 
-function addText(out: ByteSink, field: number, text: string): void {
+function addText(out: ByteWriter, field: number, text: string): void {
   out.u8(field);
   const bytes = Buffer.from(text);
   out.varint(bytes.length);
   add(out, bytes);
 }
 
-function addBytes(out: ByteSink, field: number, { bytes, at }: ByteSink): void {
+function addBytes(out: ByteWriter, field: number, { bytes, at }: ByteWriter): void {
   out.u8(field);
   out.varint(at);
   add(out, bytes.subarray(0, at));
 }
 
-function add(out: ByteSink, bytes: Uint8Array): void {
+function add(out: ByteWriter, bytes: Uint8Array): void {
   out.reserve(bytes.length);
   out.bytes.set(bytes, out.at);
   out.at += bytes.length;
 }
 
 function unpackedSnappy(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const out = new ByteSink(bytes.length + 64);
+  const out = new ByteWriter(bytes.length + 64);
   out.varint(bytes.length);
   for (let from = 0; from < bytes.length; from += LITERAL_BYTES_MAX) {
     const literal = bytes.subarray(from, from + LITERAL_BYTES_MAX);

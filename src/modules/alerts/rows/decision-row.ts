@@ -11,7 +11,7 @@ import { readGate, readGates, writeGate, writeGates } from "../../../domain/anom
 import { readSentence, writeSentence } from "../../../domain/anomaly/sentence.ts";
 import { readWord, TEXT_BYTES_MAX, writeWord } from "../../../domain/anomaly/verdict-codec.ts";
 import { ByteReader } from "../../../domain/codec/byte-reader.ts";
-import { ByteSink } from "../../../domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../domain/codec/byte-writer.ts";
 import { readPhrased, writePhrased } from "../../../domain/codec/phrase-text.ts";
 import { anomalyScore } from "../../../domain/detection/anomaly-score.ts";
 import { outcomeOf, tierAndOutcome, tierOf } from "../../state/row-fields.ts";
@@ -35,7 +35,7 @@ const ID_FORMS = 4;
 const COMMON_DIGITS = 2 * (ID_BYTES - 1);
 const DAMAGE = "a stored decision is damaged";
 
-const writer = new ByteSink(4096);
+const writer = new ByteWriter(4096);
 
 /** Encodes a decision whose row has this id; `decodeDecision` gives it back equal. */
 export function encodeDecision(decision: PageDecision, rowId: string): Uint8Array {

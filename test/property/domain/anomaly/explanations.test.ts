@@ -15,7 +15,7 @@ import {
   writeSentence,
 } from "../../../../src/domain/anomaly/sentence.ts";
 import { ByteReader } from "../../../../src/domain/codec/byte-reader.ts";
-import { ByteSink } from "../../../../src/domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../../src/domain/codec/byte-writer.ts";
 import { aggregateLabel, aggregateName } from "../../../../src/domain/detection/pair/pair-aggregate.ts";
 import { PairVerdict } from "../../../../src/domain/detection/pair/pair-finding.ts";
 import { type PairObservation, pairFacts, pairVerdict, pairZ } from "../../../../src/domain/detection/pair/pair-verdict.ts";
@@ -50,7 +50,7 @@ function saidByRow(frame: EpisodeFrame): string {
     ["another", 1],
   ] as const) {
     for (const whole of [sentence, withMore(sentence, " (held)")]) {
-      const sink = new ByteSink(4);
+      const sink = new ByteWriter(4);
       writeSentence(sink, whole, { z, names: [metricName] });
       const reader = new ByteReader(sink.shortCopy(), "damaged");
       expect([readSentence(reader, { z, names: [metricName] }), reader.isAtEnd]).toEqual([whole, true]);

@@ -17,7 +17,7 @@ import {
   SR_UNCHUNKED,
   WINDOW_MAX,
 } from "../../../../src/core/layout/stream-record.ts";
-import { ByteSink } from "../../../../src/domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../../src/domain/codec/byte-writer.ts";
 import {
   CHUNK_BYTES_MAX,
   decodeSampleChunk,
@@ -195,7 +195,7 @@ describe("packChunk of a counter", () => {
       fc.property(timedRings, anchors, fc.boolean(), (ring, anchor, isCounter) => {
         const check = () => {
           const opened = rig.shard.openChunk(slot, SCRATCH + 4, new Uint8Array(rig.view.buffer));
-          const writer = new ByteSink();
+          const writer = new ByteWriter();
           packer.pack(slot, writer);
           expect(reader.decode({ bytes: writer.bytes, at: 0, end: writer.at })).toBe(true);
           const chunks = openChunks(reader);

@@ -5,7 +5,7 @@ import { familyOfDetector } from "../../../../src/domain/alerting/paging/detecto
 import type { PageDecision } from "../../../../src/domain/alerting/paging/page-decision.ts";
 import type { Anomaly } from "../../../../src/domain/anomaly/anomaly.ts";
 import { ByteReader } from "../../../../src/domain/codec/byte-reader.ts";
-import { ByteSink } from "../../../../src/domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../../src/domain/codec/byte-writer.ts";
 import {
   isNear,
   readDifference,
@@ -25,8 +25,8 @@ import { decodeAnomaly, encodeAnomaly } from "../../../../src/modules/anomalies/
 import { tenantTimeKey, tenantTimeOf } from "../../../../src/modules/state/tables.ts";
 import { anySentence } from "../../../support/any-sentence.ts";
 
-function through<T>(write: (writer: ByteSink) => void, read: (reader: ByteReader) => T): T {
-  const writer = new ByteSink(4);
+function through<T>(write: (writer: ByteWriter) => void, read: (reader: ByteReader) => T): T {
+  const writer = new ByteWriter(4);
   write(writer);
   const reader = new ByteReader(writer.bytes.slice(0, writer.at), "damaged");
   const value = read(reader);

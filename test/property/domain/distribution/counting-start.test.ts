@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FLAG_COUNTER, WINDOW_MAX } from "../../../../src/core/layout/stream-record.ts";
-import { ByteSink } from "../../../../src/domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../../src/domain/codec/byte-writer.ts";
 import { type Distribution, EMPTY_DISTRIBUTION } from "../../../../src/domain/distribution/distribution.ts";
 import { writeDistribution } from "../../../../src/domain/distribution/distribution-coding.ts";
 import { PointHistory } from "../../../../src/domain/distribution/point-history.ts";
@@ -97,7 +97,7 @@ function byPoints(sent: readonly Sent[], kind: string): Map<number, number> {
   const counted = new Map<number, number>();
   for (const { timeMs, startMs, count } of sent) {
     const point: Distribution = { ...EMPTY_DISTRIBUTION, timeMs, startMs, count, sum: count, ...KINDS[kind]?.(count) };
-    const sink = new ByteSink();
+    const sink = new ByteWriter();
     writeDistribution(sink, point);
     history.take(point, sink.bytes.slice(0, sink.at), ({ added }) => counted.set(added.timeMs, added.count));
   }

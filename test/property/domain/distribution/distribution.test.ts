@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ByteSink } from "../../../../src/domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../../src/domain/codec/byte-writer.ts";
 import { type Distribution, distributionProblem, EMPTY_DISTRIBUTION } from "../../../../src/domain/distribution/distribution.ts";
 import { readDistribution, writeDistribution } from "../../../../src/domain/distribution/distribution-coding.ts";
 import { intervalBetween } from "../../../../src/domain/distribution/interval.ts";
@@ -22,7 +22,7 @@ function exact(values: readonly number[], q: number): number {
 }
 
 function encode(point: Distribution): Uint8Array {
-  const sink = new ByteSink();
+  const sink = new ByteWriter();
   writeDistribution(sink, point);
   return sink.bytes.slice(0, sink.at);
 }

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { EVENT_CLOSE, EVENT_EXCURSION, EVENT_FLAG_ACCEPTED, EVENT_OPEN } from "../../../../src/core/layout/kernel-event.ts";
-import { ByteSink } from "../../../../src/domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../../src/domain/codec/byte-writer.ts";
 import { acceptLevel } from "../../../../src/domain/detection/ended-episodes.ts";
 import { StreamOracle } from "../../../../src/domain/detection/stream-oracle.ts";
 import type { ShardEvent } from "../../../../src/domain/kernel/shard-kernel.ts";
@@ -64,7 +64,7 @@ class Watched {
   }
 
   restart(): void {
-    const sink = new ByteSink(4096);
+    const sink = new ByteWriter(4096);
     this.#rig.shard.pack(this.#slot, sink);
     this.#rig = new ShardRig({ window: 120 });
     this.#slot = this.#rig.stream();

@@ -18,7 +18,7 @@ import {
   SR_UNCHUNKED,
   WINDOW_MAX,
 } from "../../../../src/core/layout/stream-record.ts";
-import { ByteSink } from "../../../../src/domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../../src/domain/codec/byte-writer.ts";
 import { COLUMN_BYTES_MAX, encodeColumn } from "../../../../src/domain/codec/sample-column.ts";
 import type { ByteCursor } from "../../../../src/domain/codec/varint.ts";
 import { SnapshotReader } from "../../../../src/domain/kernel/stream-snapshot.ts";
@@ -64,7 +64,7 @@ function inBounds(word: bigint, at: number, count: number): bigint {
 }
 
 function bytesOf({ count, values, intervals, words }: Snapshot): Uint8Array {
-  const sink = new ByteSink();
+  const sink = new ByteWriter();
   sink.reserve(4 + 8 * words.length + 2 * COLUMN_BYTES_MAX);
   sink.bytes[sink.at] = count;
   const present = words.reduce((bits, word, index) => bits | (word === 0n ? 0 : 1 << index), 0);
@@ -171,7 +171,7 @@ describe("restoreStreams", () => {
 
   /** A part of streams whose identities share their beginnings; each has a number of its own. */
   function partOf(list: ReadonlyArray<readonly [number, number, Snapshot]>): { part: Uint8Array; identities: string[] } {
-    const sink = new ByteSink();
+    const sink = new ByteWriter();
     sink.reserve(2);
     sink.bytes.set([3, 1]);
     sink.at = 2;

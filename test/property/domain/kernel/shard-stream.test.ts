@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FLAG_COUNTER, SR_INTERVAL, WINDOW_MAX } from "../../../../src/core/layout/stream-record.ts";
-import { ByteSink } from "../../../../src/domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../../src/domain/codec/byte-writer.ts";
 import type { ShardEvent } from "../../../../src/domain/kernel/shard-kernel.ts";
 import { generator } from "../../../support/generator.ts";
 import { type Row, ShardRig } from "../../../support/shard-rig.ts";
@@ -44,7 +44,7 @@ function ringOf(rig: ShardRig, slot: number): Array<[number, number]> {
 }
 
 function snapshotOf(rig: ShardRig, slot: number): Uint8Array {
-  const sink = new ByteSink();
+  const sink = new ByteWriter();
   rig.shard.pack(slot, sink);
   return sink.bytes.slice(0, sink.at);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ByteReader } from "../../../../src/domain/codec/byte-reader.ts";
-import { ByteSink } from "../../../../src/domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../../src/domain/codec/byte-writer.ts";
 
 const DAMAGE = "a test is damaged";
 const TEXT_BYTES_MAX = 1000;
@@ -8,7 +8,7 @@ const read = (...bytes: number[]) => new ByteReader(Uint8Array.from(bytes), DAMA
 
 /** One of each kind, with what reads it back. */
 const KINDS: ReadonlyArray<
-  readonly [name: string, write: (writer: ByteSink) => void, read: (reader: ByteReader) => unknown, value: unknown]
+  readonly [name: string, write: (writer: ByteWriter) => void, read: (reader: ByteReader) => unknown, value: unknown]
 > = [
   ["u8", (writer) => writer.u8(255), (reader) => reader.u8(), 255],
   ["u32", (writer) => writer.u32(0xfffffffe), (reader) => reader.u32(), 0xfffffffe],
@@ -25,7 +25,7 @@ const KINDS: ReadonlyArray<
 ];
 
 it.each(["0g", "ABCD", "a é0", "00\u01300"])("a sink takes no hex with %s in it, and writes nothing of it", (digits) => {
-  const writer = new ByteSink(1);
+  const writer = new ByteWriter(1);
   writer.u8(7);
   expect(writer.tryHex(digits)).toBe(false);
   expect(writer.at).toBe(1);
@@ -33,8 +33,8 @@ it.each(["0g", "ABCD", "a é0", "00\u01300"])("a sink takes no hex with %s in it
   expect([...writer.bytes.subarray(0, writer.at)]).toEqual([7, 0x09, 0xaf]);
 });
 
-function written(write: (writer: ByteSink) => void): Uint8Array {
-  const writer = new ByteSink(1);
+function written(write: (writer: ByteWriter) => void): Uint8Array {
+  const writer = new ByteWriter(1);
   write(writer);
   return writer.bytes.slice(0, writer.at);
 }

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { hash128 } from "../../../../src/core/hashing/hash128.ts";
 import { ByteReader } from "../../../../src/domain/codec/byte-reader.ts";
-import { ByteSink } from "../../../../src/domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../../src/domain/codec/byte-writer.ts";
 import { readPhrased, writePhrased } from "../../../../src/domain/codec/phrase-text.ts";
 import { FAR_PHRASES, NEAR_PHRASES } from "../../../../src/domain/codec/phrases.ts";
 
 const NAMES = ["latency_ms", "auth-service-0007", "production"];
 
 function written(text: string, names: readonly string[] = NAMES): Uint8Array {
-  const writer = new ByteSink(4);
+  const writer = new ByteWriter(4);
   writePhrased(writer, text, names);
   return writer.bytes.slice(0, writer.at);
 }

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { ByteSink } from "../../../../src/domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../../src/domain/codec/byte-writer.ts";
 import { MESSAGE_BYTES_MAX, messagesOf, piecesOf, writeMessage } from "../../../../src/domain/codec/shard-message.ts";
 
 function encodeMessage(partition: number, payload: Uint8Array): Uint8Array {
-  const writer = new ByteSink(8);
+  const writer = new ByteWriter(8);
   writeMessage(writer, partition, payload);
   return writer.bytes.slice(0, writer.at);
 }

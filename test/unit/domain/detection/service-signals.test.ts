@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ByteReader } from "../../../../src/domain/codec/byte-reader.ts";
-import { ByteSink } from "../../../../src/domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../../src/domain/codec/byte-writer.ts";
 import { firstFailed } from "../../../../src/domain/detection/gates/gate-result.ts";
 import { ArrivalRhythm } from "../../../../src/domain/detection/service/arrival-rhythm.ts";
 import { BURN_PAIRS, SloBurn } from "../../../../src/domain/detection/service/slo-burn.ts";
@@ -77,7 +77,7 @@ describe("stale service", () => {
           other.observe(now + shift);
         }
         const later = now + 20 * MINUTE;
-        const sink = new ByteSink();
+        const sink = new ByteWriter();
         one.write(sink);
         const restored = ArrivalRhythm.read(new ByteReader(sink.bytes.subarray(0, sink.at), "damaged"));
         expect(restored.judge(later, 0)).toEqual(one.judge(later, 0));

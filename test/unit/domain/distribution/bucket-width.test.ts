@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { SR_WIDTH } from "../../../../src/core/layout/stream-record.ts";
 import { readWord, writeWord } from "../../../../src/domain/anomaly/verdict-codec.ts";
 import { ByteReader } from "../../../../src/domain/codec/byte-reader.ts";
-import { ByteSink } from "../../../../src/domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../../src/domain/codec/byte-writer.ts";
 import { passesGates, zScoreVerdict } from "../../../../src/domain/detection/verdict.ts";
 import { classicQuantile, classicWidth, quantileOf, widthOf } from "../../../../src/domain/distribution/quantile.ts";
 import { SnapshotReader, StreamPacker } from "../../../../src/domain/kernel/stream-snapshot.ts";
@@ -92,7 +92,7 @@ describe("the width that a stream keeps", () => {
     rig.applyWidth(one, 1_000, 2 / 3);
     rig.apply(one, 1_000, 5);
     const packer = new StreamPacker(rig.shard.records, rig.kernel);
-    const writer = new ByteSink();
+    const writer = new ByteWriter();
     packer.pack(one, writer);
     expect(packer.unpack(other, { bytes: writer.bytes, at: 0, end: writer.at })).toBe(true);
     expect(widthAt(rig, other)).toBe(widthAt(rig, one));
@@ -146,7 +146,7 @@ describe("the gate of the bucket's width", () => {
   });
 
   it("keeps the numbers of the words before its own", () => {
-    const writer = new ByteSink();
+    const writer = new ByteWriter();
     writeWord(writer, "bucket_width");
     writeWord(writer, "direction");
     expect([...writer.bytes.slice(0, writer.at)]).toEqual([14, 13]);

@@ -1,6 +1,6 @@
 // The gap of a call: what the caller's span took beyond the called one's, in whatever order they come, over a checkpoint, and in the rows of both versions.
 import { describe, expect, it } from "vitest";
-import { ByteSink } from "../../../../src/domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../../src/domain/codec/byte-writer.ts";
 import type { OtlpSpan } from "../../../../src/domain/otlp/otlp-items.ts";
 import { CallEdges, decodeCallEdges } from "../../../../src/domain/trace/call-edges.ts";
 import { JOIN_CHILD, JOIN_CLIENT } from "../../../../src/domain/trace/join-message.ts";
@@ -78,7 +78,7 @@ describe("rows of calls", () => {
   });
 
   it("of version 1 are read without gaps, of a later one refused", () => {
-    const sink = new ByteSink(64);
+    const sink = new ByteWriter(64);
     sink.u8(1);
     for (const name of ["web", "shop"]) {
       sink.varint(0);

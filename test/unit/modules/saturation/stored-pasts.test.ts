@@ -53,7 +53,7 @@ async function rig(partitions: number, { answers = true } = {}) {
   const context = {
     state: { series: store },
     engines: {
-      tell: (_engine: number, { histories }: SaturationHistories) => reported.push(...histories.map(({ key }) => key)),
+      notify: (_engine: number, { histories }: SaturationHistories) => reported.push(...histories.map(({ key }) => key)),
       pendingChunks: async () => {
         if (!answers) throw new EngineUnavailableError(0, "gone");
         return { chunks: [] };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { COLD_BATCH_BYTES } from "../../../../src/core/config/limits.ts";
-import { ByteSink } from "../../../../src/domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../../src/domain/codec/byte-writer.ts";
 import { readColdEntries, writeColdEntry } from "../../../../src/domain/kernel/cold-entry.ts";
 import { partitionOf } from "../../../../src/domain/placement/partition.ts";
 import { identityText } from "../../../../src/domain/series/stream-identity.ts";
@@ -19,7 +19,7 @@ interface Leaving {
 
 /** What a checkpoint says of streams that are back and of those that left. */
 function changes(back: readonly number[], left: readonly Leaving[]): Uint8Array {
-  const sink = new ByteSink();
+  const sink = new ByteWriter();
   sink.u32(back.length);
   for (const serial of back) sink.u32(serial);
   for (const { serial, metricName, samples = 3, padding = 0 } of left) {

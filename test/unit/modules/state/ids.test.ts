@@ -1,6 +1,6 @@
 // Bytes of ids: of 32 lower-case hex digits alone, in keys, in messages and in packed rows.
 import { expect, it } from "vitest";
-import { ByteSink } from "../../../../src/domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../../src/domain/codec/byte-writer.ts";
 import { KeyBuilder } from "../../../../src/domain/codec/key.ts";
 import { storedId } from "../../../../src/modules/state/stored-message.ts";
 import { idBytes, idText, knownIdBytes, tenantIdKey } from "../../../../src/modules/state/tables.ts";
@@ -15,7 +15,7 @@ it("takes hex digits alone", () => {
     expect(knownIdBytes(id)).toBeUndefined();
     expect(storedId(id)).toEqual({ text: id });
     expect(() => idBytes(id)).toThrow(RangeError);
-    expect(new ByteSink().tryHex(id)).toBe(false);
+    expect(new ByteWriter().tryHex(id)).toBe(false);
   }
   expect(knownIdBytes(ID.slice(2))).toBeUndefined();
 });

@@ -4,7 +4,7 @@ import { BucketFamily } from "../../../../../src/actors/engine/distributions/buc
 import type { DerivedValue } from "../../../../../src/actors/engine/distributions/derived-quantiles.ts";
 import { readFamily, writeFamily } from "../../../../../src/actors/engine/distributions/family-state.ts";
 import { ByteReader } from "../../../../../src/domain/codec/byte-reader.ts";
-import { ByteSink } from "../../../../../src/domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../../../src/domain/codec/byte-writer.ts";
 
 const NAME = { tenant: "t", environment: "prod", serviceId: "s", metricName: "lat", attributes: {} };
 const BOUNDS = [1, 2, Number.POSITIVE_INFINITY];
@@ -39,7 +39,7 @@ describe("a family of buckets", () => {
     take(family, 10, [4, 4, 4]);
     take(family, 20, [4, 8, 8], true);
     take(family, 30, [4, 12, 12]);
-    const writer = new ByteSink();
+    const writer = new ByteWriter();
     writeFamily(writer, family);
     const again = readFamily(new ByteReader(writer.bytes.subarray(0, writer.at), "cut off"), make);
     expect(again.rows.map(({ began }) => began)).toEqual([false, true, false]);

@@ -10,7 +10,7 @@ import type { EngineCounters } from "../../../../../src/actors/engine/report/eng
 import type { DerivedSeries } from "../../../../../src/actors/engine/shard/derived-series.ts";
 import { STATE_PIECE_BYTES_MAX } from "../../../../../src/core/config/limits.ts";
 import type { StreamName } from "../../../../../src/core/protocol/coordinator-frame.ts";
-import { ByteSink } from "../../../../../src/domain/codec/byte-sink.ts";
+import { ByteWriter } from "../../../../../src/domain/codec/byte-writer.ts";
 import { pieceReader } from "../../../../../src/domain/distribution/series-state.ts";
 import { partitionOf } from "../../../../../src/domain/placement/partition.ts";
 import { explicitPoint } from "../../../../support/distribution-points.ts";
@@ -100,7 +100,7 @@ describe("a family of buckets", () => {
         });
         if (uniform() < 0.8) family.settle();
       }
-      const writer = new ByteSink();
+      const writer = new ByteWriter();
       writeFamily(writer, family);
       const copy = new Rig();
       const reader = pieceReader(writer.bytes.subarray(0, writer.at));
@@ -109,7 +109,7 @@ describe("a family of buckets", () => {
         return copy.family();
       });
       expect(reader.at).toBe(writer.at);
-      const again = new ByteSink();
+      const again = new ByteWriter();
       writeFamily(again, read);
       expect(Buffer.compare(again.bytes.subarray(0, again.at), reader.bytes)).toBe(0);
       rig.written.length = 0;

@@ -10,7 +10,7 @@ export const COPIED_BYTES_MAX = 64;
 
 /** Encoding that `text` writes, for a text that is written again and again. */
 export function encodeText(value: string): Uint8Array {
-  const writer = new ByteSink(VARINT_BYTES_MAX + 3 * value.length);
+  const writer = new ByteWriter(VARINT_BYTES_MAX + 3 * value.length);
   writer.text(value);
   return writer.bytes.slice(0, writer.at);
 }
@@ -31,7 +31,7 @@ function lowerDigit(hex: string, at: number): number {
 }
 
 /** Bytes in the making. */
-export class ByteSink {
+export class ByteWriter {
   /** Valid until the next write; what stands behind `at` is of no meaning. */
   bytes: Uint8Array<ArrayBuffer>;
   view: DataView;

@@ -2,7 +2,7 @@
 
 const encoder = new TextEncoder();
 
-export class ByteWriter {
+export class InputWriter {
   readonly #buffer: Uint8Array;
   readonly #view: DataView;
   #length = 0;
