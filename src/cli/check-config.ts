@@ -31,7 +31,7 @@ export function checkAllSettings(environment: Environment, file: SettingsFile | 
   const set = SETTINGS.map(({ name }) => name).filter((name) => input[name] !== undefined || input[`${name}_FILE`] !== undefined);
   const left = new Map(Object.entries(input));
   // Each round finds one, which the next leaves out: what others of them say is still to be found.
-  for (let round = 0; round <= SETTINGS.length; round++) {
+  for (let iteration = 0; iteration <= SETTINGS.length; iteration++) {
     const [problem] = problemOf(() => checkSettings(loadConfig(Object.fromEntries(left), readSettingFile)));
     if (problem === undefined) break;
     problems.push(problem);

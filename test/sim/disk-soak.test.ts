@@ -17,7 +17,7 @@ const RAW_DAYS = 2;
 const STREAMS = 40;
 const SERVICES = 10;
 const BODY_MINUTES = 10;
-const SIZES = { blockBytes: 2048, segmentBytes: 256 * 1024, checkpointRoundBytes: 512 * 1024 };
+const SIZES = { blockBytes: 2048, segmentBytes: 256 * 1024, checkpointCycleBytes: 512 * 1024 };
 /** Pages of LMDB are full by half at least. */
 const PAGE_SLACK = 2;
 /** How much more there may be at any later time than once retention had begun: a day more of any of it is more. What is remembered of incidents grows by 20 kB a day to its own bound. */
@@ -108,7 +108,7 @@ it("keeps disk use within rate times retention", async () => {
       (perDay("blockBytes") * (RAW_DAYS + 1) + perDay("rollupBytes") * (RETENTION_DAYS + 1) + rowsPerDay * (RETENTION_DAYS + 1) * 1500) +
     2 * 1024 * 1024;
   const logBytesPerDay = STREAMS * 1440 * 16 + rowsPerDay * 1000;
-  const logBoundBytes = 2 * SIZES.checkpointRoundBytes + 4 * SIZES.segmentBytes + logBytesPerDay;
+  const logBoundBytes = 2 * SIZES.checkpointCycleBytes + 4 * SIZES.segmentBytes + logBytesPerDay;
   const late = (list: readonly number[]) => Math.max(...list.slice(RETENTION_DAYS + 2));
   const steady = (list: readonly number[]) => Math.max(...list.slice(0, RETENTION_DAYS + 2));
   expect(late(used)).toBeLessThan(boundBytes);

@@ -44,7 +44,7 @@ class Sender {
 
   async start(engines: number): Promise<void> {
     this.#engines = engines;
-    const options = { engines, epoch: ++this.#epoch, seed: 1, ...SMALL_SIZES, checkpointRoundBytes: 4096 };
+    const options = { engines, epoch: ++this.#epoch, seed: 1, ...SMALL_SIZES, checkpointCycleBytes: 4096 };
     this.#server = new SimulatedServer(options, this.#machine);
     await this.#server.open();
     await this.#server.rest();

@@ -14,7 +14,7 @@ const START = Date.UTC(2026, 0, 5, 12);
 const SIZES = {
   segmentBytes: 65536,
   blockBytes: 4096,
-  checkpointRoundBytes: 2 ** 20,
+  checkpointCycleBytes: 2 ** 20,
   checkpointLogShare: 4,
   checkpointPartBytes: 1024,
   commitTurnsMax: 2,

@@ -27,7 +27,7 @@ const GAUGE = 2;
 const SIZES = {
   segmentBytes: 16384,
   blockBytes: 4096,
-  checkpointRoundBytes: 2 ** 18,
+  checkpointCycleBytes: 2 ** 18,
   checkpointLogShare: 4,
   checkpointPartBytes: 1024,
   commitTurnsMax: 2,

@@ -81,7 +81,7 @@ export interface ClusterOptions {
   readonly threshold?: number;
   readonly segmentBytes?: number;
   readonly blockBytes?: number;
-  readonly checkpointRoundBytes?: number;
+  readonly checkpointCycleBytes?: number;
   readonly checkpointLogShare?: number;
   readonly checkpointPartBytes?: number;
   /** Default: streams stay in memory. */
@@ -162,7 +162,7 @@ function given(options: ClusterOptions) {
     "blockBytes",
     "checkpointLogShare",
     "checkpointPartBytes",
-    "checkpointRoundBytes",
+    "checkpointCycleBytes",
   ] as const;
   return Object.fromEntries(names.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]));
 }

@@ -2,7 +2,7 @@
 
 import { Coordinator } from "../../src/actors/coordinator/coordinator.ts";
 import type { CoordinatorOptions } from "../../src/actors/coordinator/coordinator-options.ts";
-import type { StepReport } from "../../src/actors/coordinator/loop/rounds.ts";
+import type { StepReport } from "../../src/actors/coordinator/loop/loop.ts";
 import { CONTROL_TABLES, SERIES_TABLES } from "../../src/actors/coordinator/nouns/modules.ts";
 import { NO_COUNTS } from "../../src/actors/engine/watchdog/cycle/engine-watchdog.ts";
 import { hash128 } from "../../src/core/hashing/hash128.ts";

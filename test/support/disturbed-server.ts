@@ -49,7 +49,7 @@ export class DisturbedServer {
       seriesLimit,
       segmentBytes: 16_384,
       blockBytes: 4096,
-      checkpointRoundBytes: 2 ** 14,
+      checkpointCycleBytes: 2 ** 14,
       checkpointLogShare: 0,
       checkpointPartBytes: 256,
       commitTurnsMax: 3,

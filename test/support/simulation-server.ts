@@ -45,7 +45,7 @@ export interface SimulatedServerOptions {
   readonly commitTurnsMax: number;
   readonly segmentBytes: number;
   readonly blockBytes: number;
-  readonly checkpointRoundBytes: number;
+  readonly checkpointCycleBytes: number;
   readonly checkpointLogShare: number;
   readonly checkpointPartBytes: number;
   readonly idleMs: number;
@@ -74,7 +74,7 @@ export interface SimulatedServerOptions {
 export const SMALL_SIZES = {
   segmentBytes: 65536,
   blockBytes: 4096,
-  checkpointRoundBytes: 2 ** 20,
+  checkpointCycleBytes: 2 ** 20,
   checkpointLogShare: 4,
   checkpointPartBytes: 1024,
   commitTurnsMax: 2,

@@ -96,7 +96,7 @@ class Run {
   readonly #sizes: {
     readonly segmentBytes: number;
     readonly blockBytes: number;
-    readonly checkpointRoundBytes: number;
+    readonly checkpointCycleBytes: number;
     readonly checkpointLogShare: number;
     readonly checkpointPartBytes: number;
     readonly idleMs: number;
@@ -128,7 +128,7 @@ class Run {
     this.#sizes = {
       segmentBytes: 1024 * 2 ** this.#below(7),
       blockBytes: blockScale * 1024 * 2 ** this.#below(5),
-      checkpointRoundBytes: 2 ** (13 + this.#below(8)),
+      checkpointCycleBytes: 2 ** (13 + this.#below(8)),
       checkpointLogShare: options.seed % 3 === 0 ? 4 : 0,
       checkpointPartBytes: 2 ** (5 + (options.seed % 11)),
       // Two seeds of three lose streams from memory, also such as have a sample in every body.

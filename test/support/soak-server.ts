@@ -24,7 +24,7 @@ export interface SoakOptions {
   readonly retentionRawDays: number;
   readonly blockBytes: number;
   readonly segmentBytes: number;
-  readonly checkpointRoundBytes: number;
+  readonly checkpointCycleBytes: number;
 }
 
 export class SoakServer {
@@ -41,13 +41,13 @@ export class SoakServer {
   refused = 0;
 
   private constructor(options: SoakOptions) {
-    const { startMs, engines, blockBytes, segmentBytes, checkpointRoundBytes } = options;
+    const { startMs, engines, blockBytes, segmentBytes, checkpointCycleBytes } = options;
     this.clock = new VirtualClock(startMs);
     this.#engines = engines;
     this.control = openLmdbStore({ path: join(this.#folder, "control"), tables: CONTROL_TABLES });
     this.series = openLmdbStore({ path: join(this.#folder, "series"), tables: SERIES_TABLES });
     this.#cluster = new Cluster(
-      { engines, epoch: 1, blockBytes, segmentBytes, checkpointRoundBytes },
+      { engines, epoch: 1, blockBytes, segmentBytes, checkpointCycleBytes },
       { clock: this.clock, disk: this.disk },
     );
     this.#coordinator = this.#makeCoordinator(options);

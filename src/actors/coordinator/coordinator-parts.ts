@@ -54,8 +54,8 @@ import { ControlCommitter } from "./commits/control-committer.ts";
 import { FrameCommits } from "./commits/frame-commits.ts";
 import { SetAsideFrames } from "./commits/set-aside-frames.ts";
 import type { CoordinatorDependencies, CoordinatorOptions } from "./coordinator-options.ts";
+import { Loop } from "./loop/loop.ts";
 import { Retention, type RetentionOptions } from "./loop/retention.ts";
-import { Rounds } from "./loop/rounds.ts";
 import { StoreGuard } from "./loop/store-guard.ts";
 import { CommittedState } from "./nouns/committed-state.ts";
 import { HANDLERS, type NounsContext, retentionWork, setGauges } from "./nouns/modules.ts";
@@ -71,7 +71,7 @@ type RunningParts = ReturnType<typeof runningParts>;
 
 /** The parts of one coordinator. */
 export interface CoordinatorParts extends Omit<StoringParts, "shared" | "followers">, Omit<RunningParts, "gathering" | "changes"> {
-  readonly rounds: Rounds;
+  readonly loop: Loop;
   /** What is started, stepped and stopped. */
   readonly list: PartList;
   readonly runner: QueryRunner<NounsContext>;
@@ -85,9 +85,9 @@ export function makeParts(options: CoordinatorOptions, dependencies: Coordinator
   const { shared, followers, ...storing } = storingParts(options, dependencies);
   const list = new PartList();
   const count = () => countState(storing);
-  const rounds = new Rounds({ ...storing, list, count }, dependencies);
+  const loop = new Loop({ ...storing, list, count }, dependencies);
   const engines = new EngineClient(dependencies.engines);
-  const { gathering, changes, ...running } = runningParts(options, { ...shared, engines }, storing, rounds);
+  const { gathering, changes, ...running } = runningParts(options, { ...shared, engines }, storing, loop);
   const { replay, analysis, outbound } = running;
   followers.add({ latencyObserved: (seconds) => replay.observeLatency(seconds), analysisDue: (anomalies) => analysis.take(anomalies) });
   followers.add(outbound);
@@ -96,7 +96,7 @@ export function makeParts(options: CoordinatorOptions, dependencies: Coordinator
     otlp_grpc: { state: "closed", port: 0 },
     alerts: { state: "closed", port: 0 },
   };
-  const parts = { ...storing, ...running, rounds, list, listeners };
+  const parts = { ...storing, ...running, loop, list, listeners };
   const context = queryContext(options, dependencies, { ...parts, gathering, changes, engines });
   const streamed = { updates: streamUpdates(dependencies, context) };
   addParts(list, { ...running, ...streamed });
@@ -199,12 +199,12 @@ function runningParts(
   options: CoordinatorOptions,
   shared: Omit<StoringParts["shared"], "engines"> & { readonly engines: EngineClient },
   { committer, state }: Pick<StoringParts, "committer" | "state">,
-  rounds: Rounds,
+  loop: Loop,
 ) {
   const { controlStore: control, emit } = shared;
-  const edit = <T>(work: () => Promise<T>) => rounds.edit(work);
-  const { gathering, runner: analysis } = makeAnalysis({ ...shared, control, edit: (work) => rounds.editControl(work) });
-  const { inputs, messages, trainings } = requestedModels(options, { ...shared, edit }, rounds);
+  const edit = <T>(work: () => Promise<T>) => loop.edit(work);
+  const { gathering, runner: analysis } = makeAnalysis({ ...shared, control, edit: (work) => loop.editControl(work) });
+  const { inputs, messages, trainings } = requestedModels(options, { ...shared, edit }, loop);
   const { stages, groupWaits } = watchdogStages(options, {
     ...shared,
     requested: {
@@ -215,9 +215,9 @@ function runningParts(
     },
     store: (operations) => edit(() => control.commit(operations)),
     declare: (frames) => declareFindings(committer, edit, frames),
-    settle: () => rounds.settle(),
+    settle: () => loop.settle(),
     edit,
-    isStopping: () => rounds.isStopping,
+    isStopping: () => loop.isStopping,
     log: (msg) => emit({ type: "log", level: "warn", component: "coordinator", msg }),
     commits: committer,
     ending: {
@@ -241,7 +241,7 @@ function runningParts(
     own,
     drills: new Drills(
       { intervalMs: options.drillIntervalMs },
-      { ...shared, own, routes: outbound.channels.routes, changes, isStopping: () => rounds.isStopping },
+      { ...shared, own, routes: outbound.channels.routes, changes, isStopping: () => loop.isStopping },
     ),
     analysis,
     wording: new SummaryWording({ isOn: options.phrasesSummaries === true, counters: shared.counters, emit }),
@@ -281,12 +281,12 @@ function ruleParts(
 /** Parts for models that people have had trained. */
 function requestedModels(
   options: CoordinatorOptions,
-  shared: Omit<StoringParts["shared"], "engines"> & { readonly engines: EngineClient; readonly edit: Rounds["edit"] },
-  rounds: Rounds,
+  shared: Omit<StoringParts["shared"], "engines"> & { readonly engines: EngineClient; readonly edit: Loop["edit"] },
+  loop: Loop,
 ) {
   const { state, engines, controlStore: control, train = () => Promise.reject(new Error("there is no thread for trainings")) } = shared;
-  const isStopping = () => rounds.isStopping;
-  const inputs = new ServiceInputs({ ...shared, series: state.series, settle: () => rounds.settle(), isStopping });
+  const isStopping = () => loop.isStopping;
+  const inputs = new ServiceInputs({ ...shared, series: state.series, settle: () => loop.settle(), isStopping });
   const messages = new ModelMessages({ models: state.configured.models, series: state.series, engines });
   const timing = { intervalMs: options.watchdogIntervalMs, rawRetentionMs: options.rawRetentionMs };
   const trainings = new TrainingJobs(timing, { ...shared, control, inputs, messages, isStopping, train: (input) => train(input) });
@@ -294,7 +294,7 @@ function requestedModels(
 }
 
 /** Stores findings made here and not by an engine like an engine's frames. Rejects with StoreError where the store does not take them. */
-async function declareFindings(committer: ControlCommitter, edit: Rounds["edit"], frames: readonly EpisodeFrame[]): Promise<void> {
+async function declareFindings(committer: ControlCommitter, edit: Loop["edit"], frames: readonly EpisodeFrame[]): Promise<void> {
   if (frames.length === 0) return;
   const verdicts = frames.map((frame) => ({ kind: FRAME_VERDICT, payload: Buffer.from(JSON.stringify(frame)) }) as const);
   await edit(() => committer.commit(verdicts));
@@ -308,9 +308,9 @@ interface ContextParts extends Omit<CoordinatorParts, "runner" | "source" | "upd
 
 function queryContext(options: CoordinatorOptions, world: CoordinatorDependencies, parts: ContextParts): NounsContext & QueryContext {
   const { nowMs, yieldToLoop, randomBytes, train, compute } = world;
-  const { state, committer, counters, guard, engines, gathering, inputs, messages, changes, dataFaults, outbound, drills, own, rounds } =
+  const { state, committer, counters, guard, engines, gathering, inputs, messages, changes, dataFaults, outbound, drills, own, loop } =
     parts;
-  const edit = <T>(work: () => Promise<T>) => rounds.edit(work);
+  const edit = <T>(work: () => Promise<T>) => loop.edit(work);
   return {
     options: { ...options, exclusions: options.exclusions ?? new FieldExclusions("") },
     state,
@@ -330,10 +330,10 @@ function queryContext(options: CoordinatorOptions, world: CoordinatorDependencie
     yieldToLoop,
     pause: () => undefined,
     facts: () => ({
-      enginesReady: rounds.enginesReady,
+      enginesReady: loop.enginesReady,
       storeRefusal: guard.reason,
       disk: parts.disk.fill,
-      lastRunMs: rounds.lastRunMs,
+      lastRunMs: loop.lastRunMs,
       framesWaiting: parts.frames.waiting,
       queriesWaiting: state.shares.ledger("queries_running").taken,
       listeners: parts.listeners,
@@ -343,7 +343,7 @@ function queryContext(options: CoordinatorOptions, world: CoordinatorDependencie
       detection: detectionLatency(world.counters),
     }),
     wordSummary: (analysis) => parts.wording.word(analysis),
-    settle: () => rounds.settle(),
+    settle: () => loop.settle(),
     isStoreFailing: () => guard.isReadOnly,
     edit,
     declare: (frames) => declareFindings(committer, edit, frames),

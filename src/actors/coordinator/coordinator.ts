@@ -25,7 +25,7 @@ import type { DataFaults } from "../../modules/status/data-faults.ts";
 import { readDetectorStates } from "../../modules/watchdog/detector-states.ts";
 import type { CoordinatorDependencies, CoordinatorOptions } from "./coordinator-options.ts";
 import { type CoordinatorParts, makeParts } from "./coordinator-parts.ts";
-import type { Rounds, StepReport } from "./loop/rounds.ts";
+import type { Loop, StepReport } from "./loop/loop.ts";
 import type { CommittedState } from "./nouns/committed-state.ts";
 import type { Outbound } from "./outbound.ts";
 
@@ -34,7 +34,7 @@ export class Coordinator {
   readonly #dependencies: CoordinatorDependencies;
   readonly #parts: CoordinatorParts;
   readonly #state: CommittedState;
-  readonly #rounds: Rounds;
+  readonly #loop: Loop;
   readonly #handlers: Handlers<CoordinatorCommand, Promise<void>> = {
     query: (call) => this.query(call),
     "replay-answer": async (answer) => this.takeReplayAnswer(answer),
@@ -54,7 +54,7 @@ export class Coordinator {
     this.#dependencies = dependencies;
     this.#parts = makeParts(options, dependencies);
     this.#state = this.#parts.state;
-    this.#rounds = this.#parts.rounds;
+    this.#loop = this.#parts.loop;
   }
 
   get dataFaults(): DataFaults {
@@ -75,7 +75,7 @@ export class Coordinator {
     const { randomBytes, nowMs, emit } = this.#dependencies;
     for (const msg of await this.#state.open(randomBytes, nowMs())) emit({ type: "log", level: "warn", component: "store", msg });
     await this.#state.configured.tenants.found(this.#state.control, nowMs());
-    this.#rounds.lastRunMs = nowMs();
+    this.#loop.lastRunMs = nowMs();
     await this.#parts.list.start();
     countStored(this.#parts.counters, this.#state);
   }
@@ -135,7 +135,7 @@ export class Coordinator {
 
   /** Does one round of work; a call during a round gets the round that runs. Rejects only on a defect of this program or a store that was closed. */
   step(): Promise<StepReport> {
-    return this.#rounds.step();
+    return this.#loop.step();
   }
 
   /** Answers one call. */
@@ -150,12 +150,12 @@ export class Coordinator {
   }
 
   markEnginesReady(): void {
-    this.#rounds.enginesReady = true;
+    this.#loop.enginesReady = true;
   }
 
   /** From now on `step` ends with `stopped`, once everything that the engines have sent is stored, or at once when the store does not take it. */
   stop(): void {
-    this.#rounds.stop();
+    this.#loop.stop();
   }
 }
 

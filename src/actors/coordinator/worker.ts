@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { forbiddenTarget } from "../../adapters/http-client/address-guard.ts";
 import { DataFaultFile } from "../../adapters/log/data-fault-file.ts";
-import { FlushRounds } from "../../adapters/log/flush-rounds.ts";
+import { FlushCycles } from "../../adapters/log/flush-cycles.ts";
 import { archiveDirectory, LogArchive } from "../../adapters/log/log-archive.ts";
 import { LogFlusher } from "../../adapters/log/log-flusher.ts";
 import { InventoryKeeper } from "../../adapters/log/log-inventory.ts";
@@ -264,14 +264,14 @@ function storesToOpen({ dataDir, settings }: CoordinatorThreadData): Omit<Stores
 }
 
 /** Flushes the log again and again, and notes how far. */
-function logFlushes(dataDir: string, inventory: InventoryKeeper, memories: readonly EngineMemory[]): FlushRounds {
+function logFlushes(dataDir: string, inventory: InventoryKeeper, memories: readonly EngineMemory[]): FlushCycles {
   const flusher = new LogFlusher(logDirectory(dataDir));
   const flush = async () => {
     const placed = memories.map((memory) => memory.placed());
     await flusher.flush();
     await inventory.note(flusher.flushed, placed);
   };
-  return new FlushRounds(flush, LOG_FLUSH_MS);
+  return new FlushCycles(flush, LOG_FLUSH_MS);
 }
 
 /** Archive and removal of the log's segments that the stores no longer need. */

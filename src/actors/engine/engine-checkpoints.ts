@@ -1,6 +1,6 @@
 // Checkpoints and eviction of an engine that serves: made once the logs have been read.
 import { LogWriteError } from "../../adapters/log/log-writer.ts";
-import { CHECKPOINT_LOG_SHARE, CHECKPOINT_PART_BYTES, CHECKPOINT_ROUND_LOG_BYTES } from "../../core/config/limits.ts";
+import { CHECKPOINT_CYCLE_LOG_BYTES, CHECKPOINT_LOG_SHARE, CHECKPOINT_PART_BYTES } from "../../core/config/limits.ts";
 import { ROW_BYTES } from "../../core/layout/row-frame.ts";
 import { StreamEviction } from "./cold/stream-eviction.ts";
 import type { EngineDependencies, EngineOptions } from "./engine-options.ts";
@@ -10,14 +10,14 @@ import { EngineCounters } from "./report/engine-counters.ts";
 
 /** Checkpoints of one engine, which has applied what its logs held. */
 export function makeCheckpoints(options: EngineOptions, dependencies: EngineDependencies, parts: EngineParts): Checkpoints {
-  const { epoch, engine, engines, checkpointRoundBytes: roundBytes = CHECKPOINT_ROUND_LOG_BYTES } = options;
+  const { epoch, engine, engines, checkpointCycleBytes: cycleBytes = CHECKPOINT_CYCLE_LOG_BYTES } = options;
   const { checkpointLogShare: logShare = CHECKPOINT_LOG_SHARE, checkpointPartBytes: partBytes = CHECKPOINT_PART_BYTES } = options;
   const { memories, log } = dependencies;
   const { kernel, readers, shard, outbox, counters, ingest, recovery } = parts;
   const engineCounters = memories.map((memory) => new EngineCounters(memory));
   const replayedBytes = recovery.rows * ROW_BYTES;
   return new Checkpoints(
-    { epoch, engine, engines, roundBytes, logShare, partBytes },
+    { epoch, engine, engines, cycleBytes, logShare, partBytes },
     {
       memories,
       kernel,

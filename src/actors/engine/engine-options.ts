@@ -63,11 +63,11 @@ export interface EngineOptions {
   readonly metricScopes?: readonly MetricScopeEnvelope[];
   /** Stored settings of the Watchdog. */
   readonly watchdogSettings?: SettingsUpdate;
-  /** BLOCK_BYTES, CHECKPOINT_ROUND_LOG_BYTES, CHECKPOINT_LOG_SHARE and CHECKPOINT_PART_BYTES, which a test may narrow. */
+  /** BLOCK_BYTES, CHECKPOINT_CYCLE_LOG_BYTES, CHECKPOINT_LOG_SHARE and CHECKPOINT_PART_BYTES, which a test may narrow. */
   readonly blockBytes?: number;
   readonly checkpointLogShare?: number;
   readonly checkpointPartBytes?: number;
-  readonly checkpointRoundBytes?: number;
+  readonly checkpointCycleBytes?: number;
 }
 
 /** The world around an engine. */

@@ -79,7 +79,7 @@ export const OVERFLOW_BYTES_MAX = 64 * 1024 * 1024;
  */
 export const BLOCK_BYTES = 16 * 4096 - 24;
 /** Bytes of log, rows counted unpacked, after which every partition has been checkpointed once; a large state takes longer, see CHECKPOINT_LOG_SHARE. */
-export const CHECKPOINT_ROUND_LOG_BYTES = 256 * 1024 * 1024;
+export const CHECKPOINT_CYCLE_LOG_BYTES = 256 * 1024 * 1024;
 /**
  * Bytes of log, rows counted unpacked (16 B), for each byte of checkpoints: half of what is logged at most is written again. A round then takes at most
  * 256 MiB + 2 x the state, and so much log is kept, before packing, with one segment of each ingest: 0.9 GB at 1,000,000 streams of 310 B, or 55 million rows, of

@@ -27,7 +27,7 @@ export const SATURATION_AGGREGATE_SHARE = 0.1;
 export const SATURATION_AGGREGATE_MS = 1;
 
 /** Roll-ups of a round of retention are to be over in so much of the time until the next: they go on beside the stream, evenly, and nobody waits for them. */
-export const ROLLUP_ROUND_SHARE = 0.75;
+export const ROLLUP_CYCLE_SHARE = 0.75;
 /** The least of the coordinator's time that they take while there are some to be made: what a load of a million samples a second needs. */
 export const ROLLUP_SHARE_MIN = 0.05;
 /** The most, also where a round is late: verdicts go on beside it, and it catches up with five million samples a second. */

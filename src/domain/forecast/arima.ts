@@ -178,7 +178,7 @@ function stationaryCovariance(phi: Float64Array, theta: Float64Array): Float64Ar
   const sum: Float64Array = new Float64Array(size * size);
   for (let i = 0; i < size; i++) for (let j = 0; j < size; j++) sum[i * size + j] = (theta[i] as number) * (theta[j] as number);
   // Doubling (Smith 1968): P = Q + A Q A' + A^2 Q A'^2 + ...
-  for (let round = 0; round < 40; round++) {
+  for (let iteration = 0; iteration < 40; iteration++) {
     const added = product(product(power, sum, size), transposed(power, size), size);
     let largest = 0;
     for (let k = 0; k < sum.length; k++) {

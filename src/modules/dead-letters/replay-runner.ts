@@ -57,12 +57,12 @@ interface Batch {
   readonly bodies: ReplayBody[];
   /** Events of webhooks. */
   readonly events: readonly DeadLetterEnvelope[];
-  /** Rounds since the last answer. */
-  rounds: number;
+  /** Steps since the last answer. */
+  steps: number;
 }
 
-/** Rounds in which the word of a batch comes through, at the latest, where engines send so much that they never seem done. */
-const ROUNDS_MAX = 8;
+/** Steps in which the word of a batch comes through, at the latest, where engines send so much that they never seem done. */
+const STEPS_MAX = 8;
 const encoder = new TextEncoder();
 
 /** The jobs of one server. */
@@ -110,7 +110,7 @@ export class ReplayRunner {
     if (this.#answer !== undefined) this.#takeAnswer(this.#answer);
     else if (this.#batch === undefined) this.#begin();
     else if (this.#batch.bodies.length > 0) this.#send(this.#batch);
-    else if (isDrained || ++this.#batch.rounds >= ROUNDS_MAX) await this.#finish(this.#batch);
+    else if (isDrained || ++this.#batch.steps >= STEPS_MAX) await this.#finish(this.#batch);
   }
 
   #begin(): void {
@@ -121,7 +121,7 @@ export class ReplayRunner {
     const batcher = new ReplayBatcher(this.#dependencies.nowMs());
     const moved = job.selection.ids === undefined ? this.#readFilter(job, batcher) : this.#readIds(job, job.selection.ids, batcher);
     const bodies = batcher.bodies();
-    this.#batch = { job, moved, tally: batcher.tally, bodies, events: batcher.events, rounds: 0 };
+    this.#batch = { job, moved, tally: batcher.tally, bodies, events: batcher.events, steps: 0 };
   }
 
   /** Letters behind the cursor that the filter selects. */

@@ -85,7 +85,7 @@ function withoutCycles(ids: readonly string[], edges: readonly GraphEdge[]): Gra
 /** The longest way from a node that nobody calls. */
 function layersOf(ids: readonly string[], edges: readonly GraphEdge[]): Map<string, number> {
   const layer = new Map(ids.map((id) => [id, 0]));
-  for (let round = 0, isChanged = true; isChanged && round < ids.length; round++) {
+  for (let iteration = 0, isChanged = true; isChanged && iteration < ids.length; iteration++) {
     isChanged = false;
     for (const { from, to } of edges) {
       const least = (layer.get(from) as number) + 1;

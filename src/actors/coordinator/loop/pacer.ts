@@ -3,7 +3,7 @@
 import { COMMIT_GATHER_MS_MAX, COMMIT_GATHER_MS_MIN } from "../../../core/config/limits.ts";
 import { after, background, fatal } from "../../../core/faults/guard.ts";
 import type { AwaitedFrames } from "../../../core/protocol/coordinator-frame.ts";
-import type { StepReport } from "./rounds.ts";
+import type { StepReport } from "./loop.ts";
 
 /** Dependencies of the pacer: what is paced, and its clock. */
 export interface PacerDependencies {

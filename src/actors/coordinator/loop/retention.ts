@@ -35,7 +35,7 @@ export type RetentionOutcome = "idle" | "worked" | "committed";
 export class Retention {
   readonly #options: RetentionOptions;
   readonly #dependencies: RetentionDependencies;
-  #round: Generator<RetentionStep> | undefined;
+  #cycle: Generator<RetentionStep> | undefined;
   #dueMs = 0;
   #begunMs = 0;
   /** Rows of a step, fewer since a step found the disk full; as many as otherwise after a round that has come to its end. */
@@ -57,7 +57,7 @@ export class Retention {
    */
   async step(wallNowMs: number): Promise<RetentionOutcome> {
     const monotonicMs = this.#dependencies.monotonicMs();
-    if (this.#round === undefined) this.#begunMs = monotonicMs;
+    if (this.#cycle === undefined) this.#begunMs = monotonicMs;
     let outcome: RetentionOutcome = "worked";
     for (let left = Number.isFinite(this.#rowsMax) ? FULL_DISK_STEPS : 1; left > 0; left--) {
       const done = await this.#draw(wallNowMs);
@@ -71,9 +71,9 @@ export class Retention {
   }
 
   async #draw(wallNowMs: number): Promise<RetentionOutcome> {
-    const round = this.#round ?? this.#steps(wallNowMs);
-    this.#round = undefined;
-    const drawn = round.next();
+    const cycle = this.#cycle ?? this.#steps(wallNowMs);
+    this.#cycle = undefined;
+    const drawn = cycle.next();
     if (drawn.done) return "idle";
     const { store, operations, apply, pauseMs = 0 } = drawn.value;
     try {
@@ -85,7 +85,7 @@ export class Retention {
       throw error;
     }
     apply();
-    this.#round = round;
+    this.#cycle = cycle;
     // A disk that is full is to have room soon.
     if (!Number.isFinite(this.#rowsMax)) this.#dueMs = this.#dependencies.monotonicMs() + pauseMs;
     return operations.length > 0 ? "committed" : "worked";

@@ -1,6 +1,6 @@
 // Checkpoints of an engine's partitions, round-robin. A checkpoint names, per writer, the log position that its state covers; it travels in the
 // same ring as verdicts and blocks, behind all of them that belong to that state. It is written a part at a time, about 2 ms each, between units
-// of work. Its pace follows the log: a round per CHECKPOINT_ROUND_LOG_BYTES, and never more than one byte for CHECKPOINT_LOG_SHARE bytes of log.
+// of work. Its pace follows the log: a round per CHECKPOINT_CYCLE_LOG_BYTES, and never more than one byte for CHECKPOINT_LOG_SHARE bytes of log.
 // When nothing has come for a moment, the writer ends its segment and one quick round covers it, so that an idle server keeps no log and a start after it has nothing to
 // apply. What has not changed since its checkpoint is not written again: that it covers more of the log is noted, where there is more.
 import type { EngineMemory } from "../../../adapters/shared-memory/engine-memory.ts";
@@ -52,7 +52,7 @@ export interface CheckpointsOptions {
   readonly engine: number;
   readonly engines: number;
   /** Bytes of log after which every partition has been checkpointed once. */
-  readonly roundBytes: number;
+  readonly cycleBytes: number;
   /** Bytes of log for each byte of checkpoints. */
   readonly logShare: number;
   /** Bytes of one part of a state. */
@@ -116,7 +116,7 @@ export class Checkpoints {
   #next = 0;
   /** Log bytes from which on the next checkpoint is due. */
   #dueBytes = 0;
-  #roundStartBytes = 0;
+  #cycleStartBytes = 0;
   /** Bytes of state written, and the allowance for the first round, which the log of earlier starts has paid for. */
   #writtenBytes = 0;
   readonly #allowanceBytes: number;
@@ -129,7 +129,7 @@ export class Checkpoints {
   #seenMs = 0;
   #idleBytes = 0;
   /** When the idle round begins, and partitions left in it. */
-  #idleRoundMs = Number.POSITIVE_INFINITY;
+  #idleCycleMs = Number.POSITIVE_INFINITY;
   #idleLeft = 0;
   /** Times of the last tick, and of the last tick before a checkpoint began. */
   #nowMs = 0;
@@ -170,9 +170,9 @@ export class Checkpoints {
     if (this.#beginIdle(nowMs)) return true;
     const bytes = this.#dependencies.logBytes();
     this.#idle(nowMs, bytes);
-    if (bytes - this.#roundStartBytes > 0 && this.#left === 0) {
+    if (bytes - this.#cycleStartBytes > 0 && this.#left === 0) {
       this.#left = this.#owned.length;
-      this.#roundStartBytes = bytes;
+      this.#cycleStartBytes = bytes;
     }
     if (this.#left === 0 || nowMs - this.#lastMs < QUIET_CHECKPOINT_MS || !this.#hasCredit(bytes)) return false;
     this.#begin();
@@ -185,16 +185,16 @@ export class Checkpoints {
       this.#seenBytes = bytes;
       this.#seenMs = nowMs;
       this.#idleLeft = 0;
-      this.#idleRoundMs = Number.POSITIVE_INFINITY;
-    } else if (nowMs >= this.#idleRoundMs || (this.#idleRoundMs < Number.POSITIVE_INFINITY && this.#haveLogsEnded)) {
-      this.#idleRoundMs = Number.POSITIVE_INFINITY;
+      this.#idleCycleMs = Number.POSITIVE_INFINITY;
+    } else if (nowMs >= this.#idleCycleMs || (this.#idleCycleMs < Number.POSITIVE_INFINITY && this.#haveLogsEnded)) {
+      this.#idleCycleMs = Number.POSITIVE_INFINITY;
       this.#idleLeft = this.#owned.length;
       this.#left = 0;
-      this.#roundStartBytes = bytes;
+      this.#cycleStartBytes = bytes;
       this.#skipCovered();
-    } else if (nowMs - this.#seenMs >= IDLE_MS && this.#isWorthIdleRound(bytes) && this.#dependencies.endSegment()) {
+    } else if (nowMs - this.#seenMs >= IDLE_MS && this.#isWorthIdleCycle(bytes) && this.#dependencies.endSegment()) {
       this.#idleBytes = bytes;
-      this.#idleRoundMs = nowMs + IDLE_SETTLE_MS;
+      this.#idleCycleMs = nowMs + IDLE_SETTLE_MS;
     }
   }
 
@@ -204,7 +204,7 @@ export class Checkpoints {
   }
 
   /** An idle round writes at most as much state as was logged since the last one. */
-  #isWorthIdleRound(bytes: number): boolean {
+  #isWorthIdleCycle(bytes: number): boolean {
     const logged = bytes - this.#idleBytes;
     if (logged < IDLE_LOG_BYTES_MIN) return false;
     const { shard } = this.#dependencies;
@@ -295,7 +295,7 @@ export class Checkpoints {
     const note: CheckpointNote = { partition: number, generation, epoch: this.#options.epoch, vector, parts };
     outbox.sendJson(FRAME_CHECKPOINT_NOTE, note);
     this.#covered.set(number, { ...covered, vector });
-    this.#dueBytes = logBytes() + this.#options.roundBytes / this.#owned.length;
+    this.#dueBytes = logBytes() + this.#options.cycleBytes / this.#owned.length;
     this.#draft = undefined;
     this.#skipCovered();
     counters.add("checkpoints", 1);
@@ -415,7 +415,7 @@ export class Checkpoints {
   #finish(draft: Draft): void {
     const { partition, vector, parts } = draft;
     const { outbox, counters, shard } = this.#dependencies;
-    const { epoch, engines, logShare, roundBytes } = this.#options;
+    const { epoch, engines, logShare, cycleBytes } = this.#options;
     shard.chunks.storePartition(partition.number);
     const last = this.#writer.last();
     const { number, nextBlock, generation, nextSerial } = partition;
@@ -432,7 +432,7 @@ export class Checkpoints {
     const bytes = draft.bytes + last.length + changes.length;
     partition.stateBytes = bytes;
     this.#writtenBytes += bytes;
-    this.#dueBytes = this.#dependencies.logBytes() + Math.max(roundBytes / this.#owned.length, bytes * logShare * engines);
+    this.#dueBytes = this.#dependencies.logBytes() + Math.max(cycleBytes / this.#owned.length, bytes * logShare * engines);
     this.#draft = undefined;
     this.#skipCovered();
     counters.add("checkpoints", 1);

@@ -9,7 +9,7 @@ const EIGENVALUE_MIN = 1e-6;
 const RESIDUAL_SPREAD_MIN = 0.05;
 /** Least variance of what the components leave, in that of a column: finer is rounding. */
 const REST_VARIANCE_MIN = 1e-3;
-const FILL_ROUNDS = 16;
+const FILL_ITERATIONS = 16;
 
 /** Distance of a vector to the components. */
 export interface ComponentDistance {
@@ -148,7 +148,7 @@ export class PrincipalComponents {
   fillGaps(values: Float64Array): void {
     const gaps = Array.from(values.keys()).filter((j) => Number.isNaN(values[j]));
     for (const j of gaps) values[j] = this.#means[j] as number;
-    for (let round = 0; gaps.length > 0 && round < FILL_ROUNDS; round++) {
+    for (let iteration = 0; gaps.length > 0 && iteration < FILL_ITERATIONS; iteration++) {
       this.measure(values, 0);
       for (const j of gaps) values[j] = this.expected(values[j] as number, j);
     }

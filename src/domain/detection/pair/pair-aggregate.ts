@@ -7,7 +7,7 @@ import { Aggregate, aggregationWord } from "../multivariate/service-vector.ts";
 const MEMBERS_MIN = 2;
 /** A member that is waited for so long, or so many of the rounds before, has fallen silent. */
 const WAIT_MS = 3 * 60_000;
-const WAIT_ROUNDS = 2.5;
+const WAIT_CYCLES = 2.5;
 /** Until rounds are known. */
 const FIRST_WAIT_MS = 10 * 60_000;
 
@@ -45,7 +45,7 @@ export class PairAggregate {
   readonly #sum = new Aggregate();
   #newestMs = 0;
   #endedMs = 0;
-  #roundMs = 0;
+  #cycleMs = 0;
   /** Streams of the newest value that its ring has seen; 0 where that holds what one of them alone has done. */
   #known = 0;
   /** When who is in last changed: as after a deployment, another level is what people wanted. */
@@ -89,14 +89,14 @@ export class PairAggregate {
       if (count === 0) missing++;
       else this.#sum.add(sum / count);
     }
-    const hasWaited = nowMs - this.#endedMs > (this.#roundMs === 0 ? FIRST_WAIT_MS : Math.max(WAIT_MS, WAIT_ROUNDS * this.#roundMs));
+    const hasWaited = nowMs - this.#endedMs > (this.#cycleMs === 0 ? FIRST_WAIT_MS : Math.max(WAIT_MS, WAIT_CYCLES * this.#cycleMs));
     const isGathering = inside === 0 && this.#members.size < this.#known;
     if ((missing > 0 || isGathering) && !hasWaited) return undefined;
     const isWhole = missing === 0 && inside >= MEMBERS_MIN;
     const found = isWhole ? { timeMs: this.#newestMs, value: this.#sum.value(this.#aggregation), streams: inside } : undefined;
     if (isWhole) this.#take(inside, nowMs);
     this.#endedMs = nowMs;
-    this.#beginRound(nowMs);
+    this.#beginCycle(nowMs);
     return found;
   }
 
@@ -104,12 +104,12 @@ export class PairAggregate {
   #take(streams: number, nowMs: number): void {
     if (streams !== this.#known) this.changedMs = Math.max(this.changedMs, this.#endedMs);
     this.#known = streams;
-    this.#roundMs = nowMs - this.#endedMs;
+    this.#cycleMs = nowMs - this.#endedMs;
   }
 
   /** Who has had a value is in from now on, who has had none is out. Who is in at first shows with the first value. */
-  #beginRound(nowMs: number): void {
-    const isKnown = this.#roundMs > 0;
+  #beginCycle(nowMs: number): void {
+    const isKnown = this.#cycleMs > 0;
     let hasChanged = false;
     for (const [stream, member] of this.#members) {
       const isIn = member.count > 0;

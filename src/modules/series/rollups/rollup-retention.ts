@@ -12,7 +12,7 @@
  * How much of the coordinator's time roll-ups take: what the blocks of a round need to be rolled up before the next one begins, spread over that time.
  */
 import { ROLLUP_BLOCK_BYTES, ROLLUP_COMMIT_BYTES, ROLLUP_ENTRIES_MAX, ROLLUP_INTERVAL_MS } from "../../../core/config/limits.ts";
-import { ROLLUP_ROUND_SHARE, ROLLUP_SHARE_MAX, ROLLUP_SHARE_MIN } from "../../../core/config/pace-limits.ts";
+import { ROLLUP_CYCLE_SHARE, ROLLUP_SHARE_MAX, ROLLUP_SHARE_MIN } from "../../../core/config/pace-limits.ts";
 import { pauseMsAfter } from "../../../core/fairness/paced-work.ts";
 import { PARTITIONS } from "../../../core/layout/memory-map.ts";
 import { HOUR_MS } from "../../../core/time/durations.ts";
@@ -44,7 +44,7 @@ interface PacedDependencies extends RollupDependencies {
 }
 
 /** Work of one round of roll-ups. */
-export interface RollupRound {
+export interface RollupCycle {
   readonly wallNowMs: number;
   /** Hours that began before are left out. */
   readonly retainedFromMs: number;
@@ -59,7 +59,7 @@ const VOID_ROLLUPS_MAX = 1_000;
 /** Steps that roll up whatever is due. */
 export function* rollUp(
   dependencies: RollupDependencies,
-  { wallNowMs, retainedFromMs, intervalMs }: RollupRound,
+  { wallNowMs, retainedFromMs, intervalMs }: RollupCycle,
 ): Generator<RetentionStep> {
   const { state, monotonicMs } = dependencies;
   const fromHour = Math.max(0, Math.ceil(retainedFromMs / HOUR_MS));
@@ -190,7 +190,7 @@ export class RollupPace {
   /** `intervalMs` is that from one round to the next, `blocks` how many are to be rolled up. */
   constructor({ intervalMs, blocks, monotonicMs }: { readonly intervalMs: number; readonly blocks: number; monotonicMs(): number }) {
     this.#monotonicMs = monotonicMs;
-    this.#endMs = monotonicMs() + ROLLUP_ROUND_SHARE * intervalMs;
+    this.#endMs = monotonicMs() + ROLLUP_CYCLE_SHARE * intervalMs;
     this.#left = blocks;
   }
 

@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, 
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { FlushRounds } from "../../../../src/adapters/log/flush-rounds.ts";
+import { FlushCycles } from "../../../../src/adapters/log/flush-cycles.ts";
 import { InventoryKeeper, notedSegments, readInventory } from "../../../../src/adapters/log/log-inventory.ts";
 import { listSegments, segmentPath } from "../../../../src/adapters/log/log-segment.ts";
 import { LogWriteError, type LogWriter, openLogWriter } from "../../../../src/adapters/log/log-writer.ts";
@@ -132,7 +132,7 @@ describe("rounds of flushes", () => {
   it("are one at a time, go on after a failure, and are over when they are stopped", async () => {
     let [begun, running, most] = [0, 0, 0];
     const ends: Array<() => void> = [];
-    const rounds = new FlushRounds(async () => {
+    const rounds = new FlushCycles(async () => {
       begun++;
       most = Math.max(most, ++running);
       await new Promise<void>((resolve) => ends.push(resolve));

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { StepReport } from "../../../../../src/actors/coordinator/loop/loop.ts";
 import { Pacer } from "../../../../../src/actors/coordinator/loop/pacer.ts";
-import type { StepReport } from "../../../../../src/actors/coordinator/loop/rounds.ts";
 import { CoordinatorRingReader, CoordinatorRingWriter } from "../../../../../src/adapters/shared-memory/coordinator-ring.ts";
 import { createEngineMemory, EngineMemory } from "../../../../../src/adapters/shared-memory/engine-memory.ts";
 import { FRAME_BLOCK, FRAME_CLOSING, FRAME_VERDICT } from "../../../../../src/core/protocol/coordinator-frame.ts";

@@ -157,7 +157,7 @@ describe("checkpoints", () => {
   };
 
   it("write again at most a quarter of what is logged, and that as soon as it is logged", () => {
-    const { frames, logBytes } = run({ engines: 1, checkpointRoundBytes: 1, checkpointLogShare: 4 }, 400, 60);
+    const { frames, logBytes } = run({ engines: 1, checkpointCycleBytes: 1, checkpointLogShare: 4 }, 400, 60);
     const sizes = (frames[0] as EngineFrame[]).map(stateBytes);
     const written = sizes.reduce((sum, bytes) => sum + bytes, 0);
     expect(written).toBeGreaterThan(logBytes / 8);
@@ -165,7 +165,7 @@ describe("checkpoints", () => {
   });
 
   it("of an engine without rows follow the writers of the others", () => {
-    const { frames } = run({ engines: 2, checkpointRoundBytes: 64 * 1024, checkpointLogShare: 0, segmentBytes: 16 * 1024 }, 400, 60);
+    const { frames } = run({ engines: 2, checkpointCycleBytes: 64 * 1024, checkpointLogShare: 0, segmentBytes: 16 * 1024 }, 400, 60);
     for (const own of frames) {
       const segments = own
         .filter(({ kind }) => kind === FRAME_CHECKPOINT || kind === FRAME_CHECKPOINT_NOTE)

@@ -23,7 +23,7 @@ export interface StepReport {
 }
 
 /** Parts that a round steps: those that store, and the list of those that keep a pace of their own. */
-export interface RoundParts {
+export interface LoopParts {
   readonly guard: StoreGuard;
   readonly frames: FrameCommits;
   readonly disk: DiskUsage;
@@ -34,7 +34,7 @@ export interface RoundParts {
   count(): void;
 }
 
-export interface RoundsDependencies {
+export interface LoopDependencies {
   nowMs(): number;
   monotonicMs(): number;
   emit(message: CoordinatorMessage): void;
@@ -46,9 +46,9 @@ export interface RoundsDependencies {
 const SETTLE_STEPS_MAX = 8;
 
 /** One coordinator's rounds, one at a time. */
-export class Rounds {
-  readonly #parts: RoundParts;
-  readonly #dependencies: RoundsDependencies;
+export class Loop {
+  readonly #parts: LoopParts;
+  readonly #dependencies: LoopDependencies;
   readonly #edits = new EditQueue();
   /** Edits of what is in `control` alone: they wait for no commit of `series`. */
   readonly #controlEdits = new EditQueue();
@@ -62,7 +62,7 @@ export class Rounds {
   /** Wall clock of the last look at what engines have sent. */
   lastRunMs = 0;
 
-  constructor(parts: RoundParts, dependencies: RoundsDependencies) {
+  constructor(parts: LoopParts, dependencies: LoopDependencies) {
     this.#parts = parts;
     this.#dependencies = dependencies;
   }

@@ -3,14 +3,14 @@ import { every, task } from "../../core/faults/guard.ts";
 const FLUSH = task("the flushes of the log");
 
 /** Flushes of the log and the noting of what was flushed, one round after another: two at a time would write one file. */
-export class FlushRounds {
-  readonly #round: () => Promise<void>;
+export class FlushCycles {
+  readonly #cycle: () => Promise<void>;
   readonly #everyMs: number;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
 
-  constructor(round: () => Promise<void>, everyMs: number) {
-    this.#round = round;
+  constructor(cycle: () => Promise<void>, everyMs: number) {
+    this.#cycle = cycle;
     this.#everyMs = everyMs;
   }
 
@@ -29,7 +29,7 @@ export class FlushRounds {
 
   /** A flush that fails says nothing to the senders, who were promised process durability; the engine's next write meets the same disk. */
   async #runOnce(): Promise<void> {
-    await this.#round().catch(() => undefined);
+    await this.#cycle().catch(() => undefined);
     this.#running = undefined;
   }
 }
