@@ -162,15 +162,14 @@ export class ChunkBlockBuilder {
     }
   }
 
-  /** Copies of the waiting chunks of one stream, in order of appending. */
+  /** Copies of the waiting chunks of one stream, in order of appending. Makes nothing for those of others: who asks does so for each stream of a partition. */
   chunksOf(streamId: Uint8Array): Uint8Array[] {
-    const wanted = new Uint32Array(Uint8Array.from(streamId).buffer);
+    const id = new Uint32Array(Uint8Array.from(streamId).buffer);
     const slots = this.#slots;
     const chunks: Uint8Array[] = [];
     for (let at = 0, end = this.#end; at < end; ) {
       const bytes = slots[at + LENGTH_WORD]!;
-      if (wanted.every((part, index) => part === slots[at + CR_STREAM / 4 + index]))
-        chunks.push(this.#bytes(4 * at + CR_CHUNK, bytes).slice());
+      if (isIdAt(slots, at + CR_STREAM / 4, id)) chunks.push(this.#bytes(4 * at + CR_CHUNK, bytes).slice());
       at += recordLength(bytes);
     }
     return chunks;
@@ -278,6 +277,10 @@ function viewOf(slots: Uint32Array): DataView {
 function orderOf(count: number) {
   if (count > orderPlaces.length) [orderPlaces, orderKeys, ordered] = orderArrays(2 * count);
   return { places: orderPlaces, keys: orderKeys.subarray(0, count), ordered: ordered.subarray(0, count) };
+}
+
+function isIdAt(slots: Uint32Array, at: number, id: Uint32Array): boolean {
+  return slots[at] === id[0] && slots[at + 1] === id[1] && slots[at + 2] === id[2] && slots[at + 3] === id[3];
 }
 
 /** Words of the record of a chunk. */
