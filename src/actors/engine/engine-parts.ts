@@ -52,7 +52,13 @@ export function makeParts(options: EngineOptions, dependencies: EngineDependenci
   const { reply } = dependencies;
   const shared = { ...dependencies, memory, kernel, outbox, tenantIndex, tenants: () => tenants.count, counters, shard, shares };
   const handlers = new ShardHandlers({ seriesLimit, idleMs, normalize }, { ...shared, services });
-  const delayed = new DelayedQueries({ returns: shard.returns, outbox, queries: new SeriesQueries({ ...shared, services }), reply });
+  const delayed = new DelayedQueries({
+    returns: shard.returns,
+    outbox,
+    queries: new SeriesQueries({ ...shared, services }),
+    reply,
+    monotonicMs: () => dependencies.clock.monotonicMs(),
+  });
   const baselines = new LongBaselines(options, { ...shared, levels: handlers.levels, ask: reply });
   const watchdog = makeEngineWatchdog(options, { pairs: baselines.pass }, { ...shared, services, metadata });
   const recovery = makeRecovery(options, dependencies, base);

@@ -17,6 +17,9 @@ import type { Shard } from "./shard/shard.ts";
 
 /** Frames taken from one ring before the others get their turn. */
 const FRAMES_PER_SLICE = 16;
+/** For messages of the coordinator between two units of work, and how many of them. */
+const MESSAGES_MS_MAX = 1;
+const MESSAGES_MAX = 64;
 /** Size of what waits for the coordinator while logs are read before it is sent. */
 const REPLAY_FLUSH_BYTES = 256 * 1024;
 /** Milliseconds between two looks at what is due by time. */
@@ -205,10 +208,15 @@ export class Engine {
     return any;
   }
 
+  /** Questions are many and only noted, but each of them waits for the unit of work before it. */
   #takeMessages(): boolean {
     const any = this.#parts.commands.takeAll();
     if (this.#parts.commands.isStopAsked && this.#phase === "serving") this.#phase = "stopping";
-    return this.#parts.inbox.takeOne("serving") || any;
+    const { clock } = this.#dependencies;
+    const endMs = clock.monotonicMs() + MESSAGES_MS_MAX;
+    let taken = 0;
+    while (taken < MESSAGES_MAX && (taken === 0 || clock.monotonicMs() < endMs) && this.#parts.inbox.takeOne("serving")) taken++;
+    return taken > 0 || any;
   }
 
   #onInterval(): boolean {

@@ -1,4 +1,4 @@
-// The bounds of a series' values, made by judging it again: layer 1 with its masks and floors, and the long baseline by the series' own tail. About 10 us a value.
+// The bounds of a series' values, made by judging it again: layer 1 with its masks and floors, and the long baseline by the series' own tail. About 4 us a value.
 
 import { EVENT_OPEN } from "../../core/layout/kernel-event.ts";
 import { FLAG_OPERATION } from "../../core/layout/stream-record.ts";
@@ -7,7 +7,7 @@ import { type PairSurroundings, SURROUNDED_BY_NOTHING } from "../detection/pair/
 import { groupObservations } from "../detection/rolling/observation-groups.ts";
 import type { OffsetMs } from "../detection/seasonal/time-zone-hours.ts";
 import { StreamOracle } from "../detection/stream-oracle.ts";
-import { type DeclarationRule, levelsFor, ratioForZ } from "../detection/thresholds.ts";
+import type { DeclarationRule } from "../detection/thresholds.ts";
 import { AgeingThreshold, ThresholdTables } from "./threshold-tables.ts";
 import type { WorkSlices } from "./work-slices.ts";
 
@@ -39,7 +39,7 @@ export interface PointJudgeOptions extends Pick<PairSurroundings, "streams" | "k
 
 /** Values before which the long baseline says nothing. */
 const ADAPTIVE_VALUES = 14;
-const POINT_US = 10;
+const POINT_US = 4;
 
 /** Judges the values of a stream, ascending by time. */
 export async function judgePoints(times: Float64Array, values: Float64Array, options: PointJudgeOptions): Promise<JudgedPoint[]> {
@@ -68,13 +68,11 @@ interface Judged {
 class WindowBounds {
   readonly #oracle: StreamOracle;
   readonly #threshold: AgeingThreshold;
-  readonly #isOperation: boolean;
   readonly #samplesMin: number;
 
   constructor({ window, samplesMin, confirmation, zThreshold, serviceSinceMs, flags }: PointJudgeOptions) {
     const tables = ThresholdTables.shared({ samplesMin, confirmation });
-    this.#isOperation = (flags & FLAG_OPERATION) !== 0;
-    this.#oracle = new StreamOracle({ window, tables: tables.of(zThreshold), counter: false, operation: this.#isOperation });
+    this.#oracle = new StreamOracle({ window, tables: tables.of(zThreshold), counter: false, operation: (flags & FLAG_OPERATION) !== 0 });
     this.#threshold = new AgeingThreshold(
       { sinceMs: serviceSinceMs ?? Number.NEGATIVE_INFINITY, threshold: zThreshold, tables },
       this.#oracle,
@@ -83,12 +81,11 @@ class WindowBounds {
   }
 
   judge(timeMs: number, value: number): Judged {
-    const { open } = levelsFor(this.#threshold.at(timeMs), this.#isOperation);
-    const { count, mean, sd, isConstant } = this.#oracle.baseline;
+    this.#threshold.at(timeMs);
+    const { count, mean, openWidth } = this.#oracle.baseline;
     const opens = this.#oracle.apply(timeMs, value).some(({ kind }) => kind === EVENT_OPEN);
     if (count < this.#samplesMin) return { bounds: null, opens };
-    const width = isConstant ? Math.max(sd, 0.01 * Math.abs(mean)) : sd * ratioForZ(open, count);
-    return { bounds: { expected: mean, lower: mean - width, upper: mean + width }, opens };
+    return { bounds: { expected: mean, lower: mean - openWidth, upper: mean + openWidth }, opens };
   }
 }
 

@@ -27,7 +27,7 @@ export function endEpisodes(kernel: Pick<ShardKernel, "records" | "baseline">, s
   const closings: ShardEvent[] = [];
   const close = (isHigh: boolean) => {
     const timeMs = records.lastTimeMs(slot);
-    const { count, mean, m2 } = windowStatistics([...kernel.baseline(slot, timeMs).values]);
+    const { count, mean, m2 } = windowStatistics(Float64Array.from(kernel.baseline(slot, timeMs).values));
     const sd = count > 1 ? Math.sqrt(m2 / (count - 1)) : 0;
     closings.push({
       kind: EVENT_CLOSE,

@@ -25,13 +25,13 @@ export interface ExpectationOptions {
   readonly range: MetricRange;
 }
 
-const UNKNOWN: Expectation = { expected: null, lower: null, upper: null };
+export const UNKNOWN_EXPECTATION: Expectation = { expected: null, lower: null, upper: null };
 
 /** The expectation for the value at `place`, from the up to `window` values before it. */
 export function expectationAt(values: Float64Array, index: number, options: ExpectationOptions): Expectation {
   const { zThreshold, samplesMin, window, range } = options;
   const first = Math.max(0, index - window);
-  if (index - first < samplesMin) return UNKNOWN;
+  if (index - first < samplesMin) return UNKNOWN_EXPECTATION;
   const { mean, variance } = windowStatistics(values.subarray(first, index));
   const width = zThreshold * Math.sqrt(variance ?? 0);
   return { expected: mean, lower: Math.max(range.least, mean - width), upper: Math.min(range.most, mean + width) };

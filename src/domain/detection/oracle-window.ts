@@ -41,9 +41,12 @@ export function limited(value: number): number {
 /** Window and ring of one stream. */
 export class OracleWindow {
   readonly #size: number;
+  readonly #counted = new Float64Array(WINDOW_MAX);
   #ring: Place[] = [];
   #clamp: readonly [number, number] = [0, 0];
   #apart: Apart | undefined;
+  /** Of the ring's newest values, until one of them or the clamp changes. */
+  #ofNewest: Moments | undefined;
 
   /** `size` is 12 .. 120. */
   constructor(size: number) {
@@ -62,7 +65,9 @@ export class OracleWindow {
 
   /** What a value is compared with. */
   get statistics(): Moments {
-    return this.#apart ?? windowStatistics(this.#effective(Math.min(this.#ring.length, this.#size)));
+    if (this.#apart !== undefined) return this.#apart;
+    this.#ofNewest ??= windowStatistics(this.#effective(Math.min(this.#ring.length, this.#size)));
+    return this.#ofNewest;
   }
 
   /** Whether one more value may wait. */
@@ -93,19 +98,20 @@ export class OracleWindow {
   }
 
   /** The newest values since then, of at most a window. */
-  get valuesBehind(): readonly number[] {
+  get valuesBehind(): Float64Array {
     return this.#effective(Math.min(this.behind, this.#size, this.#ring.length));
   }
 
   /** Bounds for masked values. */
   bound(low: number, high: number): void {
     this.#clamp = [low, high];
+    this.#ofNewest = undefined;
   }
 
   /** What was usual before a level that is accepted. */
   keepUsual(low: number, high: number): void {
     this.#ring = this.#ring.map((place) => ({ ...place, masked: false }));
-    this.#clamp = [low, high];
+    this.bound(low, high);
   }
 
   /** Goes back to that; `width` is half of its bounds in standard deviations. */
@@ -121,6 +127,7 @@ export class OracleWindow {
     const before = fate === "enters" && this.#apart === undefined ? undefined : (this.#apart ?? this.#ofRing());
     this.#ring.push(place);
     if (this.#ring.length > WINDOW_MAX) this.#ring.shift();
+    this.#ofNewest = undefined;
     if (before === undefined) return;
     if (fate === "stays out") this.#apart = { ...before, behind: Math.min(BEHIND_MAX, before.behind + 1) };
     else if (fate === "waits") this.#apart = { ...before, pending: before.pending + 1 };
@@ -165,10 +172,14 @@ export class OracleWindow {
     return { count: others + 1, mean: moved, m2: left + (value - mean) * (value - moved), behind: behind + 1, pending: 0 };
   }
 
-  /** The newest values as they count, oldest first. */
-  #effective(count: number): number[] {
+  /** The newest values as they count, oldest first; until the next call. */
+  #effective(count: number): Float64Array {
     const [low, high] = this.#clamp;
-    const places = count === 0 ? [] : this.#ring.slice(-count);
-    return places.map(({ raw, masked }) => (masked ? Math.min(Math.max(limited(raw), low), high) : limited(raw)));
+    const first = this.#ring.length - count;
+    for (let at = 0; at < count; at++) {
+      const { raw, masked } = this.#ring[first + at] as Place;
+      this.#counted[at] = masked ? Math.min(Math.max(limited(raw), low), high) : limited(raw);
+    }
+    return this.#counted.subarray(0, count);
   }
 }

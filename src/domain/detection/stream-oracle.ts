@@ -79,10 +79,11 @@ export class StreamOracle {
     return this.#window.statistics;
   }
 
-  /** Baseline of the next value: mean and sd of the window as it counts, floored, and whether all of its values are equal. */
-  get baseline(): { readonly count: number; readonly mean: number; readonly sd: number; readonly isConstant: boolean } {
+  /** Baseline of the next value: mean and sd of the window as it counts, floored, half the width of its bounds (infinite where too few values are known). */
+  get baseline(): { readonly count: number; readonly mean: number; readonly sd: number; readonly openWidth: number } {
     const { count, mean, sd, constant } = this.#score(0);
-    return { count, mean, sd, isConstant: constant };
+    const openWidth = constant ? Math.max(sd, 0.01 * Math.abs(mean)) : sd * this.#level(TABLE_LEVEL_OPEN, count);
+    return { count, mean, sd, openWidth };
   }
 
   /** From the next value on other tables hold. */

@@ -9,7 +9,7 @@ export interface WindowStatistics {
 }
 
 /** Exact to rounding: corrected two-pass around the newest value. */
-export function windowStatistics(values: ArrayLike<number>): WindowStatistics {
+export function windowStatistics(values: Float64Array): WindowStatistics {
   const count = values.length;
   if (count === 0) return { count, mean: 0, m2: 0, variance: null };
   const pivot = values[count - 1] as number;

@@ -4,7 +4,7 @@ import type { SeriesSummary } from "../../core/protocol/engine-control.ts";
 import { formatRfc3339 } from "../../core/time/rfc3339.ts";
 import { type JudgedBounds, type JudgedPoint, judgePoints } from "../../domain/backtest/point-judge.ts";
 import { WorkSlices } from "../../domain/backtest/work-slices.ts";
-import { type ExpectationOptions, expectationAt, type ValueSeries } from "../../domain/detection/expected-values.ts";
+import { type ExpectationOptions, expectationAt, UNKNOWN_EXPECTATION, type ValueSeries } from "../../domain/detection/expected-values.ts";
 import { TimeZoneHours } from "../../domain/detection/seasonal/time-zone-hours.ts";
 import { flagsOfPoint, isOfCounts } from "../../domain/series/classification.ts";
 import { type MetricRange, rangeOfMetric, rangeOver } from "../../domain/series/metric-range.ts";
@@ -100,11 +100,15 @@ export function pointsOf(
 const UNJUDGED = { statistical: null, adaptive: null, judged_by: null };
 
 function boundsOf(point: JudgedPoint, range: MetricRange) {
-  const within = (bounds: JudgedBounds | null) =>
-    bounds && { ...bounds, lower: Math.max(range.least, bounds.lower), upper: Math.min(range.most, bounds.upper) };
-  const [statistical, adaptive] = [within(point.statistical), within(point.adaptive)];
-  const shown = point.judgedBy === "adaptive" ? adaptive : statistical;
-  return { ...(shown ?? { expected: null, lower: null, upper: null }), statistical, adaptive, judged_by: point.judgedBy };
+  const statistical = boundsWithin(point.statistical, range);
+  const adaptive = boundsWithin(point.adaptive, range);
+  const shown = (point.judgedBy === "adaptive" ? adaptive : statistical) ?? UNKNOWN_EXPECTATION;
+  return { expected: shown.expected, lower: shown.lower, upper: shown.upper, statistical, adaptive, judged_by: point.judgedBy };
+}
+
+function boundsWithin(bounds: JudgedBounds | null, { least, most }: MetricRange): JudgedBounds | null {
+  if (bounds === null) return null;
+  return { expected: bounds.expected, lower: Math.max(least, bounds.lower), upper: Math.min(most, bounds.upper) };
 }
 
 /** Places of `values` in [first, end), ascending; at most two a part and two more. */

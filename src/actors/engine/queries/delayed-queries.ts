@@ -12,10 +12,12 @@ export interface DelayedQueriesDependencies {
   readonly outbox: Outbox;
   readonly queries: SeriesQueries;
   readonly reply: (reply: EngineReply) => void;
+  readonly monotonicMs: () => number;
 }
 
-/** Slices of answers between two units of work, 0.6 ms each at most: a question that takes more waits for that many units. */
-const SLICES_PER_STEP = 3;
+/** For slices of answers between two units of work, 0.6 ms each at most: a question that takes more waits for that many units. */
+const SLICES_MS_MAX = 1.5;
+const SLICES_MAX = 64;
 
 /** The questions of one engine. */
 export class DelayedQueries {
@@ -39,8 +41,10 @@ export class DelayedQueries {
 
   /** Does some slices of those whose turn it is; false when there was none. */
   answerSome(isCarryingStreams: boolean): boolean {
+    const { monotonicMs } = this.#dependencies;
+    const endMs = monotonicMs() + SLICES_MS_MAX;
     let slices = 0;
-    while (slices < SLICES_PER_STEP && this.#answerOne(isCarryingStreams)) slices++;
+    while (slices < SLICES_MAX && (slices === 0 || monotonicMs() < endMs) && this.#answerOne(isCarryingStreams)) slices++;
     return slices > 0;
   }
 
