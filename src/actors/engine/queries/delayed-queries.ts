@@ -1,4 +1,5 @@
-// Questions that what was acknowledged before them has to come before, in the order in which they came.
+// Questions that what was acknowledged before them has to come before; tenants take turns.
+import { FairQueue } from "../../../core/fairness/fair-queue.ts";
 import type { EngineReply, LogMarkQuery, StreamQuery } from "../../../core/protocol/engine-control.ts";
 import { partitionOf } from "../../../domain/placement/partition.ts";
 import type { StreamReturns } from "../cold/stream-returns.ts";
@@ -19,14 +20,20 @@ export interface DelayedQueriesDependencies {
 const SLICES_MS_MAX = 1.5;
 const SLICES_MAX = 64;
 
+interface Waiting {
+  readonly query: DelayedQuery;
+  readonly partition: number;
+  readonly end: number;
+}
+
 /** The questions of one engine. */
 export class DelayedQueries {
   readonly #dependencies: DelayedQueriesDependencies;
   /** With the end of the rows that each waits for. */
-  readonly #waiting: Array<{ readonly query: DelayedQuery; readonly partition: number; readonly end: number }> = [];
+  readonly #waiting: Waiting[] = [];
 
-  /** Answers on their way; each has a step in turn. */
-  readonly #scans: AnswerScan[] = [];
+  /** Answers on their way, by question: tenants have a step in turn, and of a tenant each of its answers. */
+  readonly #scans = new FairQueue<AnswerScan>();
 
   constructor(dependencies: DelayedQueriesDependencies) {
     this.#dependencies = dependencies;
@@ -48,24 +55,38 @@ export class DelayedQueries {
     return slices > 0;
   }
 
-  /** Answers one whose turn it is, or does a step of it. Streams on their way to the store are found there once the checkpoint that carries them is written. */
+  /** Does a step of the answer whose turn it is. Streams on their way to the store are found there once the checkpoint that carries them is written. */
   #answerOne(isCarryingStreams: boolean): boolean {
-    if (this.#waiting.length + this.#scans.length === 0 || isCarryingStreams) return false;
-    const { outbox, returns, queries, reply } = this.#dependencies;
+    if (this.#waiting.length + this.#scans.size === 0 || isCarryingStreams) return false;
+    const { outbox, reply } = this.#dependencies;
     // First what left this engine for the store: whoever asks looks there for what the answer no longer holds. A full ring has them wait.
     outbox.flush();
     if (outbox.isCarrying) return false;
-    const at = this.#waiting.findIndex(({ partition, end }) => returns.hasReached(partition, end));
-    const [found] = at < 0 ? [] : this.#waiting.splice(at, 1);
-    if (found?.query.type === "log-mark") reply(found.query);
-    else return this.#step(found === undefined ? this.#scans.shift() : queries.answer(found.query));
+    if (this.#waiting.length > 0 && this.#begin()) return true;
+    const next = this.#scans.take();
+    if (next === undefined) return false;
+    const step = next.item.next();
+    if (step.done) reply(step.value);
+    else this.#scans.put(next.tenant, next.key, next.item);
     return true;
   }
 
-  #step(scan: AnswerScan | undefined): boolean {
-    const step = scan?.next();
-    if (step?.done) this.#dependencies.reply(step.value);
-    else if (scan !== undefined) this.#scans.push(scan);
-    return scan !== undefined;
+  /** Begins the answers of those that wait no longer; true where one of them was the log's mark, which is an answer by itself. */
+  #begin(): boolean {
+    const { returns, queries, reply } = this.#dependencies;
+    for (let at = 0; at < this.#waiting.length; ) {
+      const { query, partition, end } = this.#waiting[at] as Waiting;
+      if (!returns.hasReached(partition, end)) {
+        at++;
+        continue;
+      }
+      this.#waiting.splice(at, 1);
+      if (query.type === "log-mark") {
+        reply(query);
+        return true;
+      }
+      this.#scans.put("tenant" in query ? query.tenant : "", String(query.id), queries.answer(query));
+    }
+    return false;
   }
 }
