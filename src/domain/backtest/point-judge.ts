@@ -1,4 +1,4 @@
-// The bounds of a series' values, made by judging it again: layer 1 with its masks and floors, and the long baseline by the series' own tail. About 4 us a value.
+// The bounds of a series' values, made by judging it again: layer 1 with its masks and floors, and the long baseline by the series' own tail. About 1.5 us a value.
 
 import { EVENT_OPEN } from "../../core/layout/kernel-event.ts";
 import { FLAG_OPERATION } from "../../core/layout/stream-record.ts";
@@ -39,7 +39,7 @@ export interface PointJudgeOptions extends Pick<PairSurroundings, "streams" | "k
 
 /** Values before which the long baseline says nothing. */
 const ADAPTIVE_VALUES = 14;
-const POINT_US = 4;
+const POINT_US = 1.5;
 
 /** Judges the values of a stream, ascending by time. */
 export async function judgePoints(times: Float64Array, values: Float64Array, options: PointJudgeOptions): Promise<JudgedPoint[]> {
