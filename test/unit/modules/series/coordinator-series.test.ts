@@ -156,7 +156,7 @@ describe("the data of a series", () => {
   it("has the bounds of the values before, wherever the page begins", async () => {
     const { rig, values } = await filled();
     const { body } = await rig.ask("seriesData", { ...ask, since: at(300), until: at(302) });
-    const { mean, variance } = windowStatistics(values.slice(180, 300));
+    const { mean, variance } = windowStatistics(Float64Array.from(values.slice(180, 300)));
     expect(body.points[0]).toMatchObject({
       expected: mean,
       lower: Math.max(0, mean - ratioForZ(2.7, 120) * Math.sqrt(variance as number)),
