@@ -90,6 +90,28 @@ it("lets another tenant's list come first that was asked for while a long one is
   expect(shortSteps + longSteps).toBeGreaterThan(15);
 });
 
+it("has tenants take turns: a list of one goes on beside whatever many lists of another", async () => {
+  const cluster = filled();
+  const long = Array.from({ length: 25 }, () => cluster.ask(0, query("evil", { metricName: "none" })));
+  let longAnswered = 0;
+  for (const each of long) void each.then(() => longAnswered++);
+  const short = cluster.ask(0, query("acme"));
+  expect(await stepsUntil(cluster, short)).toBeLessThan(5);
+  expect(longAnswered).toBe(0);
+  cluster.run(() => {});
+  await Promise.all(long);
+});
+
+it("takes more than one question between two units of work", async () => {
+  const cluster = filled();
+  const asked = Array.from({ length: 30 }, (_, service) => cluster.ask(0, query("acme", { serviceId: `service-${service % 3}` })));
+  const steps = await stepsUntil(
+    cluster,
+    Promise.all(asked).then(([first]) => first as EngineAnswer),
+  );
+  expect(steps).toBeLessThan(5);
+});
+
 it("looks at no more than three times 64 streams, and makes text of no more, in one step: whatever the page, a body waits for one step", async () => {
   const cluster = filled();
   const limit = 1_000;

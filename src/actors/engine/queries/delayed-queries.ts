@@ -16,9 +16,13 @@ export interface DelayedQueriesDependencies {
   readonly monotonicMs: () => number;
 }
 
-/** For slices of answers between two units of work, 0.6 ms each at most: a question that takes more waits for that many units. */
+/** For slices of answers between two units of work, 0.6 ms each at most. */
 const SLICES_MS_MAX = 1.5;
 const SLICES_MAX = 64;
+/** Slices that leave their answer unfinished: a question that takes more waits for that many units. */
+const UNFINISHED_SLICES_MAX = 3;
+
+type SliceOutcome = "none" | "goes on" | "done";
 
 interface Waiting {
   readonly query: DelayedQuery;
@@ -50,25 +54,30 @@ export class DelayedQueries {
   answerSome(isCarryingStreams: boolean): boolean {
     const { monotonicMs } = this.#dependencies;
     const endMs = monotonicMs() + SLICES_MS_MAX;
-    let slices = 0;
-    while (slices < SLICES_MAX && (slices === 0 || monotonicMs() < endMs) && this.#answerOne(isCarryingStreams)) slices++;
+    let [slices, unfinished] = [0, 0];
+    while (slices < SLICES_MAX && unfinished < UNFINISHED_SLICES_MAX && (slices === 0 || monotonicMs() < endMs)) {
+      const outcome = this.#answerOne(isCarryingStreams);
+      if (outcome === "none") break;
+      slices++;
+      if (outcome === "goes on") unfinished++;
+    }
     return slices > 0;
   }
 
   /** Does a step of the answer whose turn it is. Streams on their way to the store are found there once the checkpoint that carries them is written. */
-  #answerOne(isCarryingStreams: boolean): boolean {
-    if (this.#waiting.length + this.#scans.size === 0 || isCarryingStreams) return false;
+  #answerOne(isCarryingStreams: boolean): SliceOutcome {
+    if (this.#waiting.length + this.#scans.size === 0 || isCarryingStreams) return "none";
     const { outbox, reply } = this.#dependencies;
     // First what left this engine for the store: whoever asks looks there for what the answer no longer holds. A full ring has them wait.
     outbox.flush();
-    if (outbox.isCarrying) return false;
-    if (this.#waiting.length > 0 && this.#begin()) return true;
+    if (outbox.isCarrying) return "none";
+    if (this.#waiting.length > 0 && this.#begin()) return "done";
     const next = this.#scans.take();
-    if (next === undefined) return false;
+    if (next === undefined) return "none";
     const step = next.item.next();
     if (step.done) reply(step.value);
     else this.#scans.put(next.tenant, next.key, next.item);
-    return true;
+    return step.done ? "done" : "goes on";
   }
 
   /** Begins the answers of those that wait no longer; true where one of them was the log's mark, which is an answer by itself. */
