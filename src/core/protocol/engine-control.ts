@@ -50,6 +50,8 @@ export interface SeriesDataQuery {
 export interface PendingChunksQuery {
   readonly type: "pending-chunks";
   readonly id: number;
+  /** Who waits for them, empty for the server itself. */
+  readonly tenant: string;
   readonly partition: number;
   readonly streamId: Uint8Array;
 }

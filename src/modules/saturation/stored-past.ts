@@ -127,7 +127,7 @@ export class StoredPasts {
     for (const { one, means: of } of means) {
       for (const streamId of one.streamIds) {
         if (isStopping()) return [];
-        const { chunks } = await engines.pendingChunks(engine, { partition, streamId });
+        const { chunks } = await engines.pendingChunks(engine, { tenant: "", partition, streamId });
         paced.do(() => {
           for (const chunk of chunks) of.addChunk(chunk);
         });

@@ -9,9 +9,9 @@ import type { AnswerScan, SeriesQueries } from "./series-queries.ts";
 export type DelayedQuery = StreamQuery | LogMarkQuery;
 
 export interface DelayedQueriesDependencies {
-  readonly returns: StreamReturns;
-  readonly outbox: Outbox;
-  readonly queries: SeriesQueries;
+  readonly returns: Pick<StreamReturns, "end" | "hasReached">;
+  readonly outbox: Pick<Outbox, "flush" | "isCarrying">;
+  readonly queries: Pick<SeriesQueries, "answer">;
   readonly reply: (reply: EngineReply) => void;
   readonly monotonicMs: () => number;
 }
@@ -94,7 +94,7 @@ export class DelayedQueries {
         reply(query);
         return true;
       }
-      this.#scans.put("tenant" in query ? query.tenant : "", String(query.id), queries.answer(query));
+      this.#scans.put(query.tenant, String(query.id), queries.answer(query));
     }
     return false;
   }

@@ -92,7 +92,7 @@ export async function coldSeriesData(
   if (first === undefined) return undefined;
   const partition = partitionOf(tenant, serviceId);
   const streamId = first.entry.hash.slice();
-  const { chunks } = await context.engines.pendingChunks(context.engines.ownerOf(tenant, serviceId), { partition, streamId });
+  const { chunks } = await context.engines.pendingChunks(context.engines.ownerOf(tenant, serviceId), { tenant, partition, streamId });
   const summary = summaryOf(first.entry);
   const ring = ringOf(first.entry);
   return {
