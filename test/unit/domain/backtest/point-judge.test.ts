@@ -73,3 +73,17 @@ it("are unknown before there are enough values, and by the long baseline of valu
     true,
   );
 });
+
+it("are made in slices by what they take: more where the long baseline takes each value than where it takes one of a minute", async () => {
+  const values = Float64Array.from({ length: 4_000 }, (_, at) => at % 7);
+  const slicesOf = async (intervalMs: number) => {
+    let count = 0;
+    const counted = new WorkSlices(async () => {
+      count++;
+    });
+    const times = Float64Array.from(values, (_, at) => START_MS + at * intervalMs);
+    await judgePoints(times, values, { ...OPTIONS, flags: 0, slices: counted });
+    return count;
+  };
+  expect(await slicesOf(MINUTE_MS)).toBeGreaterThan(2 * (await slicesOf(1_000)));
+});
