@@ -56,7 +56,7 @@ async function compressedBody() {
 }
 
 async function snappyCase() {
-  const { kernel, loaded, place } = laneHarness();
+  const { kernel, loaded, place } = decoderHarness();
   const compressed = await compressedBody();
   place(LARGE_BODY, compressed);
   const decompress = () => kernel.snappyDecompress(LARGE_BODY, compressed.length, DECOMPRESSED, compressed.length * 100);
@@ -67,7 +67,7 @@ async function snappyCase() {
 }
 
 async function remoteWriteCase() {
-  const harness = laneHarness();
+  const harness = decoderHarness();
   const { kernel } = harness;
   const body = new Uint8Array(snappy.uncompressSync(await compressedBody()));
   const { staged } = harness.ingest(body);
@@ -92,7 +92,7 @@ async function remoteWriteCase() {
 
 /** The same samples in both protocols, each series of 2.0 with its metadata, as Prometheus 3 sends them; compressed, as they come. */
 async function remoteWrite2Case() {
-  const harness = laneHarness();
+  const harness = decoderHarness();
   const { kernel, place } = harness;
   const first = new Uint8Array(snappy.uncompressSync(await compressedBody()));
   const metadata = (metric) => ({ type: 1 + (metric.length % 2), help: `Help of ${metric}, a sentence or two.`, unit: "" });
@@ -176,7 +176,7 @@ async function otlpMetricsJsonCase() {
 
 /** The twin has another hash function; what both must be is the same again for the same bytes. */
 async function identityHashCase() {
-  const { kernel, loaded, place } = laneHarness();
+  const { kernel, loaded, place } = decoderHarness();
   const text = JSON.stringify([
     "default",
     "production",
@@ -193,7 +193,7 @@ async function identityHashCase() {
 }
 
 async function rowPackCase() {
-  const { kernel, loaded } = laneHarness();
+  const { kernel, loaded } = decoderHarness();
   const random = seededRandom(5);
   const rows = Array.from({ length: samplesPerBody }, (_, ref) => ({ ref, offset: 90_000_000, bits: bitsOf(random() * 1000) }));
   for (const [i, { ref, offset, bits }] of rows.entries()) {
@@ -215,7 +215,7 @@ async function crcCase() {
 }
 
 async function jsonDepthCase() {
-  const { kernel, place } = laneHarness();
+  const { kernel, place } = decoderHarness();
   const [{ bytes }] = jsonBatches({ records: 1000, series: 1000, endMs: BASE_MS });
   place(LARGE_BODY, bytes);
   const depth = () => kernel.jsonDepth(LARGE_BODY, bytes.length);
@@ -225,7 +225,7 @@ async function jsonDepthCase() {
 
 /** A batch whose streams are known: what the kernel stages against what JSON.parse alone takes. */
 async function jsonRecordsCase() {
-  const { kernel, loaded, place } = laneHarness();
+  const { kernel, loaded, place } = decoderHarness();
   fillPowersOfFive(loaded.view);
   const count = 1_000;
   const [{ bytes }] = jsonBatches({ records: count, series: count, endMs: BASE_MS + 1_000_000 });
@@ -237,7 +237,7 @@ async function jsonRecordsCase() {
     return kernel.jsonRecordsStep();
   };
   let status = step();
-  for (let ref = 0; status === STATUS_UNKNOWN_STREAM; status = kernel.jsonRecordsStep()) kernel.laneInsert(ref++, 0, 0);
+  for (let ref = 0; status === STATUS_UNKNOWN_STREAM; status = kernel.jsonRecordsStep()) kernel.keyInsert(ref++, 0, 0);
   assert.equal(step(), STATUS_DONE);
   const records = JSON.parse(bytes.toString());
   const staged = records.map((_, i) => loaded.view.getFloat64(STAGING + i * ROW_BYTES + ROW_VALUE, true));
@@ -248,7 +248,7 @@ async function jsonRecordsCase() {
   return { units: count, contestants: { kernel: step, "string and JSON.parse": () => JSON.parse(bytes.toString()) } };
 }
 
-function laneHarness() {
+function decoderHarness() {
   const harness = new IngestHarness();
   return Object.assign(harness, { place: harness.place.bind(harness) });
 }

@@ -1,4 +1,4 @@
-/** Slow twin of src/domain/kernel/assembly/lane/row-pack.ts, written from its format. */
+/** Slow twin of src/domain/kernel/assembly/ingest/row-pack.ts, written from its format. */
 
 export interface Row {
   readonly ref: number;

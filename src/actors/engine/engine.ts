@@ -240,8 +240,8 @@ export class Engine {
     counters.raise("inboxFillMax", this.#parts.placement.inboxFill);
     counters.set("coordinatorRingFill", this.#outbox.ringFill);
     counters.set("overflowFrames", this.#outbox.frames);
-    counters.set("laneTableEntries", this.#dependencies.kernel.laneTableEntries());
-    counters.set("laneTextBytes", this.#dependencies.kernel.laneTextBytes());
+    counters.set("keyTableEntries", this.#dependencies.kernel.keyTableEntries());
+    counters.set("keyTextBytes", this.#dependencies.kernel.keyTextBytes());
   }
 
   /** Once nothing is under way: checkpoints of all partitions, then the end. */

@@ -81,18 +81,18 @@ export const DECOMPRESSED_BYTES = 0x4000000;
 /** The same of a body from the ring, which is 21 times as long as it was sent at most: 512 KiB are 11 MiB. Behind the other and its padding. */
 export const SMALL_DECOMPRESSED = 0x11000040;
 export const SMALL_DECOMPRESSED_BYTES = 0xffff80;
-export const LANE_TABLE = 0x12000000;
-export const LANE_TABLE_BYTES = 0x8000000;
+export const KEY_TABLE = 0x12000000;
+export const KEY_TABLE_BYTES = 0x8000000;
 /** By entry of the ingest table: where its label bytes lie among the texts, u32, in words of 8 bytes, plus one; 0 = they are not kept. */
-export const LANE_TEXT_OF = 0x1a000000;
-export const LANE_TEXTS = 0x1a800000;
-export const LANE_TEXTS_BYTES = 0x1800000;
+export const KEY_TEXT_OF = 0x1a000000;
+export const KEY_TEXTS = 0x1a800000;
+export const KEY_TEXTS_BYTES = 0x1800000;
 /**
  * Where the ingest table will be, while logs are read: what is known of the refs in them (core/layout/replayed-refs.ts). Rows of higher refs, of which there are
  * none until 16 million streams have been defined in one run, are looked up one by one.
  */
-export const REPLAYED_REFS = 0x12000000; // LANE_TABLE
-export const REPLAYED_REFS_MAX = 0x1000000; // LANE_TABLE_BYTES / REPLAYED_REF_BYTES
+export const REPLAYED_REFS = 0x12000000; // KEY_TABLE
+export const REPLAYED_REFS_MAX = 0x1000000; // KEY_TABLE_BYTES / REPLAYED_REF_BYTES
 export const SHARD_TABLE = 0x1c000000;
 export const SHARD_TABLE_BYTES = 0x8000000;
 /** One bit for each of two parts of a cold stream's hash: a stream whose bits are not both set is not cold. */

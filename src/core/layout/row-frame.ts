@@ -12,7 +12,7 @@ export const ROW_VALUE = 8;
  */
 export const START_MARKER_HIGH = 0x7ffd;
 
-/** Bytes that one packed row of the log takes at most: varints of 34 and 33 bits, and the value (assembly/lane/row-pack.ts). */
+/** Bytes that one packed row of the log takes at most: varints of 34 and 33 bits, and the value (assembly/ingest/row-pack.ts). */
 export const PACKED_ROW_BYTES_MAX = 18;
 
 /**
@@ -52,7 +52,7 @@ export const BLOCK_HISTORY = 1;
 export const SECTION_HEADER_BYTES = 8;
 export const SECTION_DEFINE = 1; // definitions of streams
 export const SECTION_ROWS = 2; // in the rings
-export const SECTION_PACKED_ROWS = 5; // in the log: assembly/lane/row-pack.ts
+export const SECTION_PACKED_ROWS = 5; // in the log: assembly/ingest/row-pack.ts
 export const SECTION_RECORD = 3; // a log, trace, event, profile or slo record (JSON envelope)
 export const SECTION_DEAD_LETTER = 4; // a rejected record (JSON envelope)
 export const SECTION_SPAN_BLOCK = 7; // spans as records (domain/trace/span-block.ts)

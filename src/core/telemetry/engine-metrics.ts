@@ -141,8 +141,8 @@ export const ENGINE_METRICS = {
   ),
   streamsRefused: counter("vedette_streams_refused_total", "New streams turned away", PER_ENGINE),
   refs: gauge("vedette_stream_refs", "Stream refs bound since the start", PER_ENGINE),
-  laneTableEntries: gauge("vedette_lane_table_entries", "Streams in the lane's look-up table", PER_ENGINE),
-  laneTextBytes: gauge(
+  keyTableEntries: gauge("vedette_lane_table_entries", "Streams in the lane's look-up table", PER_ENGINE),
+  keyTextBytes: gauge(
     "vedette_lane_text_bytes",
     "Label bytes that remote-write series are compared with before they are hashed; at most 24 MiB",
     PER_ENGINE,

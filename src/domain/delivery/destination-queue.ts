@@ -1,5 +1,5 @@
 // What waits for one receiver: a rate with a burst, so many attempts in flight (one where it has failed often in a row), what fires before what has ended, tenants in
-// turns, the others in the order in which they came. What waits for its time keeps no other from leaving. Lanes share nothing, so one dead receiver delays no other.
+// turns, the others in the order in which they came. What waits for its time keeps no other from leaving. Queues share nothing, so one dead receiver delays no other.
 import { DESTINATION_BURST } from "../../core/config/notification-limits.ts";
 import { WEBHOOK_FAILURES_IN_A_ROW } from "../../core/config/webhook-limits.ts";
 

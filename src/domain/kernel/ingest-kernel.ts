@@ -5,7 +5,7 @@ import { WireReader } from "../codec/wire-reader.ts";
 /** The functions that the ingest exports. All state is in the kernel; one body at a time. */
 export interface IngestExports {
   /** Seeds of the ingest table (random per start) and of identities (fixed per data folder), two words each. */
-  setSeeds(laneLow: bigint, laneHigh: bigint, identityLow: bigint, identityHigh: bigint): void;
+  setSeeds(keyLow: bigint, keyHigh: bigint, identityLow: bigint, identityHigh: bigint): void;
   /** Address of the 16-byte identity hash of a span; valid until the next call. */
   identityHash(pointer: number, bytes: number): number;
   /** Decompressed bytes, STATUS_BAD_SNAPPY or STATUS_TOO_LARGE. Both areas need BODY_PADDING_BYTES behind them. */
@@ -52,7 +52,7 @@ export interface IngestExports {
   /** Where the label bytes of the series that a step stopped at begin; see parseLabelSpan(). */
   unknownPointer(): number;
   unknownBytes(): number;
-  /** STATUS_OK or STATUS_TABLE_FULL (laneTableClear(), then resolve again). `source` tells replicas apart, below REPLICA_SOURCES_MAX; 0 = one sender. */
+  /** STATUS_OK or STATUS_TABLE_FULL (keyTableClear(), then resolve again). `source` tells replicas apart, below REPLICA_SOURCES_MAX; 0 = one sender. */
   remoteWriteResolve(ref: number, destination: number, partition: number, source?: number): number;
   /** Names of series whose kind metadata say otherwise than their suffix; 0 when there are SERIES_KINDS_MAX. BODY_PADDING_BYTES must follow the name. */
   seriesKindsClear(): void;
@@ -84,11 +84,11 @@ export interface IngestExports {
   /** Number of samples that are lost by skipping the series at hand. */
   remoteWriteSkipSeries(): number;
   /** 1 = found, 0 = unknown; BODY_PADDING_BYTES must follow the span. */
-  laneLookup(pointer: number, bytes: number, tenant: number): number;
+  keyLookup(pointer: number, bytes: number, tenant: number): number;
   /** Enters the key that was looked up last: STATUS_OK or STATUS_TABLE_FULL. */
-  laneInsert(ref: number, destination: number, partition: number): number;
+  keyInsert(ref: number, destination: number, partition: number): number;
   /** 1 when the counter found or inserted last began to count at another time (ms) than the table knew; it knows then. */
-  laneStartMovedMs(startMs: number): number;
+  keyStartMovedMs(startMs: number): number;
   /** Sets how many elements the arrays of the OTLP bodies to come may have; a check that finds more gives up, and none are left then. */
   otlpElementsMax(elements: number): void;
   otlpElementsLeft(): number;
@@ -114,7 +114,7 @@ export interface IngestExports {
   otlpDistributions(): number;
   /** STATUS_DONE, _UNKNOWN_STREAM, _ODD_RECORD (a point that cannot be stored) or _ROWS_FULL. Of the second and third OTLP_POINT says the point. */
   otlpMetricsStep(): number;
-  /** Enters the stream and stages its point: STATUS_OK or STATUS_TABLE_FULL (laneTableClear(), then resolve again). */
+  /** Enters the stream and stages its point: STATUS_OK or STATUS_TABLE_FULL (keyTableClear(), then resolve again). */
   otlpMetricsResolve(ref: number, destination: number, partition: number): number;
   otlpMetricsSkip(): void;
   /** As remoteWriteKeep() and remoteWriteGoOn(); OTLP_POINT is to be kept too, and the body may lie `moved` bytes further then. */
@@ -134,10 +134,10 @@ export interface IngestExports {
   spanTextsFirst(): number;
   spanTextPointer(number: number): number;
   spanTextBytes(number: number): number;
-  laneTableClear(): void;
-  laneTableEntries(): number;
-  /** Bytes of label texts that are kept, of LANE_TEXTS_BYTES. */
-  laneTextBytes(): number;
+  keyTableClear(): void;
+  keyTableEntries(): number;
+  /** Bytes of label texts that are kept, of KEY_TEXTS_BYTES. */
+  keyTextBytes(): number;
   foundRef(): number;
   foundDestination(): number;
   foundPartition(): number;
@@ -185,7 +185,7 @@ export interface IngestExports {
   ): number;
   /** Where the record begins at which a body was found to be odd. */
   jsonFailedAt(): number;
-  /** Stages records: STATUS_DONE, or _ODD_RECORD or _UNKNOWN_STREAM for one that is to be decoded from its bytes (laneInsert() then enters its spelling). */
+  /** Stages records: STATUS_DONE, or _ODD_RECORD or _UNKNOWN_STREAM for one that is to be decoded from its bytes (keyInsert() then enters its spelling). */
   jsonRecordsStep(): number;
   /** Where the record lies that the last step stopped at, and its place in the body. */
   jsonRecordPointer(): number;

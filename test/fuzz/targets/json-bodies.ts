@@ -53,7 +53,7 @@ class JsonRig {
 
   decode(input: Uint8Array, isBatch: boolean) {
     if (this.streams.length > STREAMS_MAX) {
-      this.kernel.laneTableClear();
+      this.kernel.keyTableClear();
       this.streams.length = 0;
     }
     this.memory.bytes.set(input, LARGE_BODY);

@@ -28,7 +28,7 @@ export function walkTarget<Series extends { readonly samples: ArrayLike<unknown>
   let calls = 0;
   const check = (input: Uint8Array): number => {
     if (++calls % INPUTS_PER_HARNESS === 0) harness = new IngestHarness();
-    if (cold) harness.kernel.laneTableClear();
+    if (cold) harness.kernel.keyTableClear();
     // The last byte also says how many rows a unit may hold, so that walks stop and go on.
     const last = input[input.length - 1] ?? 0;
     const rows = last % 4 === 3 ? { maxRows: 1 + (last >> 2) } : {};

@@ -323,7 +323,7 @@ export class IngestPipeline {
     this.#unfinished = undefined;
     unit.dropOpaque();
     metadata.forgetUnsaved();
-    kernel.laneTableClear();
+    kernel.keyTableClear();
     labels.forget();
     scopes.forget();
     kernel.stagingReset(this.#options.engines);

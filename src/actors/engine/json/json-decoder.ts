@@ -366,7 +366,7 @@ export class JsonDecoder implements BodyDecoder {
     const key = `${flags},${serviceId.length},${metricName.length},${serviceId}${metricName}${JSON.stringify(record.attributes)}`;
     if (key.length > IDENTITY_BYTES_MAX * 2) return tooLong(record, "attributes", IDENTITY_BYTES_MAX);
     const bytes = memory.slice(SCRATCH, SCRATCH_BYTES / 2).write(key);
-    if (kernel.laneLookup(SCRATCH, bytes, body.tenant) !== 1) return this.#define(record, flags, body, unit);
+    if (kernel.keyLookup(SCRATCH, bytes, body.tenant) !== 1) return this.#define(record, flags, body, unit);
     kernel.stageRow(kernel.foundDestination(), kernel.foundRef(), record.timeMs - unit.baseMs, record.value);
     return undefined;
   }
@@ -382,9 +382,9 @@ export class JsonDecoder implements BodyDecoder {
       const message = "this tenant has as many streams as SERIES_LIMIT allows; a new one is refused, existing ones go on";
       return { reason: "series_limit_exceeded", field: null, message, type: record.type };
     }
-    if (kernel.laneInsert(defined.ref, defined.destination, defined.partition) !== 0) {
-      kernel.laneTableClear();
-      kernel.laneInsert(defined.ref, defined.destination, defined.partition);
+    if (kernel.keyInsert(defined.ref, defined.destination, defined.partition) !== 0) {
+      kernel.keyTableClear();
+      kernel.keyInsert(defined.ref, defined.destination, defined.partition);
     }
     kernel.stageRow(defined.destination, defined.ref, record.timeMs - unit.baseMs, record.value);
     this.#reportLabels(record, body, unit);

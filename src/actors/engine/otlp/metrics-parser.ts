@@ -106,7 +106,7 @@ export class MetricsParser {
     }
     const { ref, destination, partition } = defined;
     if (kernel.otlpMetricsResolve(ref, destination, partition) !== STATUS_TABLE_FULL) return;
-    kernel.laneTableClear();
+    kernel.keyTableClear();
     kernel.otlpMetricsResolve(ref, destination, partition);
   }
 

@@ -51,12 +51,12 @@ export class NumberPoints {
     const key = this.#keyOf(point);
     if (key.length > IDENTITY_BYTES_MAX * 2) return TOO_LONG;
     const bytes = this.#scratch.write(key);
-    if (kernel.laneLookup(SCRATCH, bytes, body.tenant) !== 1) {
+    if (kernel.keyLookup(SCRATCH, bytes, body.tenant) !== 1) {
       const defined = this.define(point, body, unit);
       if ("reason" in defined) return defined;
-      if (kernel.laneInsert(defined.ref, defined.destination, defined.partition) === STATUS_TABLE_FULL) {
-        kernel.laneTableClear();
-        kernel.laneInsert(defined.ref, defined.destination, defined.partition);
+      if (kernel.keyInsert(defined.ref, defined.destination, defined.partition) === STATUS_TABLE_FULL) {
+        kernel.keyTableClear();
+        kernel.keyInsert(defined.ref, defined.destination, defined.partition);
       }
     } else {
       // The key is the same whatever else the resource has, so a resource that is refused may name a known stream.
@@ -113,7 +113,7 @@ export class NumberPoints {
       return;
     }
     const counts = point.isCounter && this.#options.convertsCounters && point.startMs > 0;
-    if (counts && kernel.laneStartMovedMs(point.startMs) === 1) kernel.stageStart(destination, ref, offset, point.startMs);
+    if (counts && kernel.keyStartMovedMs(point.startMs) === 1) kernel.stageStart(destination, ref, offset, point.startMs);
     if (kernel.stageRow(destination, ref, offset, point.value) !== STATUS_OK)
       throw new Error("a unit of work was begun without room for a point");
   }

@@ -1,5 +1,5 @@
 // The refs of an earlier log: which stream each of them named, and the ref that the stream has in this start. What is found out about a ref is taught to
-// the kernel, which then translates its rows by itself (domain/kernel/assembly/lane/row-translation.ts).
+// the kernel, which then translates its rows by itself (domain/kernel/assembly/ingest/row-translation.ts).
 import type { EngineMemory, ProcessSlots } from "../../../adapters/shared-memory/engine-memory.ts";
 import { NumberMap } from "../../../core/collections/number-map.ts";
 import { COLD_SLOTS, PARTITIONS, REPLAYED_COVERAGE, REPLAYED_REFS, REPLAYED_REFS_MAX } from "../../../core/layout/memory-map.ts";

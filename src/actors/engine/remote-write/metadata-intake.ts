@@ -93,7 +93,7 @@ export class MetadataIntake {
   /** To be called between bodies. Series in the ingest table were defined with the kinds before: they are defined anew when they come again. */
   settle(): void {
     this.#correctKinds();
-    if (this.#needsClear) this.#dependencies.kernel.laneTableClear();
+    if (this.#needsClear) this.#dependencies.kernel.keyTableClear();
     this.#needsClear = false;
   }
 

@@ -356,7 +356,7 @@ export class RemoteWriteDecoder implements BodyDecoder {
     } else {
       this.#dependencies.labels.takeSeries(tenant, name.serviceId, name.metricName, name.attributes, unit);
       if (kernel.remoteWriteResolve(defined.ref, defined.destination, defined.partition, source) === STATUS_TABLE_FULL) {
-        kernel.laneTableClear();
+        kernel.keyTableClear();
         kernel.remoteWriteResolve(defined.ref, defined.destination, defined.partition, source);
       }
     }

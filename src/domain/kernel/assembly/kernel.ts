@@ -1,3 +1,3 @@
-// Entry of the kernel: one WebAssembly module with a lane and a shard, over one engine's memory.
-export * from "./lane";
+// Entry of the kernel: one WebAssembly module with decoders and a shard, over one engine's memory.
+export * from "./ingest";
 export * from "./shard";

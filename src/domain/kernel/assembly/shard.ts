@@ -45,7 +45,7 @@ export {
 
 /** Prometheus' stale marker: a NaN with this payload. */
 const STALE_BITS: u64 = 0x7ff0000000000002;
-/** What the lane makes of any other NaN that was sent. */
+/** What a decoder makes of any other NaN that was sent. */
 const NOT_A_NUMBER: u64 = 0x7ff8000000000001;
 const MARKER_BITS: u64 = 0xffffffffffff;
 const GAP_FACTOR: f64 = 10;

@@ -99,7 +99,7 @@ describe("definition of a remote-write series in the kernel", () => {
     fc.assert(
       fc.property(plain, (labels) => {
         rig.kernel.definitionsReset();
-        rig.kernel.laneTableClear();
+        rig.kernel.keyTableClear();
         rig.begin([labels]);
         expect(rig.kernel.remoteWriteStep()).toBe(STATUS_DONE);
         expect(rig.definitions()).toEqual([rig.expected(labels, ref++)]);
@@ -113,7 +113,7 @@ describe("definition of a remote-write series in the kernel", () => {
     const rig = new DefinitionRig();
     const statusOf = (metricName: string) => {
       rig.kernel.definitionsReset();
-      rig.kernel.laneTableClear();
+      rig.kernel.keyTableClear();
       rig.begin([
         [
           ["__name__", metricName],
@@ -134,7 +134,7 @@ describe("definition of a remote-write series in the kernel", () => {
     fc.assert(
       fc.property(anyLabels, (labels) => {
         rig.kernel.definitionsReset();
-        rig.kernel.laneTableClear();
+        rig.kernel.keyTableClear();
         rig.begin([labels]);
         const status = rig.kernel.remoteWriteStep();
         if (status === STATUS_UNKNOWN_STREAM) {
@@ -177,7 +177,7 @@ describe("definition of a remote-write series in the kernel", () => {
           if (i < corrected) expect(rig.kernel.seriesKindsAdd(SCRATCH, bytes, i % 5 === 4 ? 4 : 3, i % 2, 0)).toBe(1);
         });
         rig.kernel.definitionsReset();
-        rig.kernel.laneTableClear();
+        rig.kernel.keyTableClear();
         rig.begin(all.map((metricName) => [["__name__", metricName]]));
         expect(rig.kernel.remoteWriteStep()).toBe(STATUS_DONE);
         const expected = all.map((metricName, i) => {
@@ -201,7 +201,7 @@ describe("definition of a remote-write series in the kernel", () => {
     const rig = new DefinitionRig({ engine: 1, engines: 3 });
     fc.assert(
       fc.property(plain, (labels) => {
-        rig.kernel.laneTableClear();
+        rig.kernel.keyTableClear();
         rig.kernel.definitionsReset();
         rig.begin([labels]);
         const owner = engineOf(partitionOf("default", nameOfLabels("default", labels).serviceId), 3);

@@ -40,7 +40,7 @@ function rowOf(value: string, time: string): { bits: bigint; offset: number } | 
   const status = kernel.jsonRecordsStep();
   if (status === STATUS_ODD_RECORD) return undefined;
   if (status === STATUS_UNKNOWN_STREAM) {
-    kernel.laneInsert(7, 0, 0);
+    kernel.keyInsert(7, 0, 0);
     return rowOf(value, time);
   }
   expect(status).toBe(STATUS_DONE);

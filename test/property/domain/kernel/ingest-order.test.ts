@@ -113,7 +113,7 @@ describe("the order of series", () => {
       const { statuses } = harness.ingest(body);
       expect(statuses.filter((status) => status === STATUS_UNKNOWN_STREAM)).toHaveLength(expected);
     }
-    harness.kernel.laneTableClear();
+    harness.kernel.keyTableClear();
     const { statuses, staged } = harness.ingest(body);
     expect(statuses.filter((status) => status === STATUS_UNKNOWN_STREAM)).toHaveLength(SERIES);
     expect(byStream(staged)).toEqual(byStream(expectedFrom(body)));

@@ -229,7 +229,7 @@ describe("remote-write 2.0 walk", () => {
     let markers = 0;
     fc.assert(
       fc.property(fc.array(plainRequest, { minLength: 1, maxLength: 3 }), (bodies) => {
-        harness.kernel.laneTableClear();
+        harness.kernel.keyTableClear();
         const known = new Map<string, bigint>();
         for (const body of bodies.map((each) => encodeBody2(each))) {
           const all = strictDecode2(body) as RawSeries2[];

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { STATUS_OK, STATUS_TABLE_FULL } from "../../../../src/core/layout/kernel-status.ts";
-import { LANE_TABLE, LANE_TABLE_BYTES, SCRATCH } from "../../../../src/core/layout/memory-map.ts";
+import { KEY_TABLE, KEY_TABLE_BYTES, SCRATCH } from "../../../../src/core/layout/memory-map.ts";
 import type { IngestExports } from "../../../../src/domain/kernel/ingest-kernel.ts";
 import { loadKernel } from "../../../support/kernel.ts";
 
@@ -25,19 +25,19 @@ describe("ingest table", () => {
     const keys = 300_000;
     for (let i = 0; i < keys; i++) {
       const bytes = put(`{__name__="metric_${i % 40}",instance="10.0.0.${i}"}`);
-      expect(kernel.laneLookup(SCRATCH, bytes, 1)).toBe(0);
-      if (kernel.laneInsert(i, i % 64, i % 256) !== STATUS_OK) throw new Error("full");
+      expect(kernel.keyLookup(SCRATCH, bytes, 1)).toBe(0);
+      if (kernel.keyInsert(i, i % 64, i % 256) !== STATUS_OK) throw new Error("full");
     }
-    expect(kernel.laneTableEntries()).toBe(keys);
+    expect(kernel.keyTableEntries()).toBe(keys);
     let wrong = 0;
     for (let i = 0; i < keys; i++) {
       const bytes = put(`{__name__="metric_${i % 40}",instance="10.0.0.${i}"}`);
       const found =
-        kernel.laneLookup(SCRATCH, bytes, 1) === 1 &&
+        kernel.keyLookup(SCRATCH, bytes, 1) === 1 &&
         kernel.foundRef() === i &&
         kernel.foundDestination() === i % 64 &&
         kernel.foundPartition() === i % 256;
-      if (!found || kernel.laneLookup(SCRATCH, bytes, 2) === 1 || kernel.laneLookup(SCRATCH, bytes - 1, 1) === 1) wrong++;
+      if (!found || kernel.keyLookup(SCRATCH, bytes, 2) === 1 || kernel.keyLookup(SCRATCH, bytes - 1, 1) === 1) wrong++;
     }
     expect(wrong).toBe(0);
   });
@@ -45,17 +45,17 @@ describe("ingest table", () => {
   it("changes an entry that is inserted again, and forgets all when cleared", () => {
     const { kernel, put } = setUp();
     const bytes = put("a stream");
-    expect(kernel.laneLookup(SCRATCH, bytes, 0)).toBe(0);
-    kernel.laneInsert(7, 3, 255);
-    kernel.laneInsert(8, 63, 0);
-    expect([kernel.laneLookup(SCRATCH, bytes, 0), kernel.foundRef(), kernel.foundDestination(), kernel.foundPartition()]).toEqual([
+    expect(kernel.keyLookup(SCRATCH, bytes, 0)).toBe(0);
+    kernel.keyInsert(7, 3, 255);
+    kernel.keyInsert(8, 63, 0);
+    expect([kernel.keyLookup(SCRATCH, bytes, 0), kernel.foundRef(), kernel.foundDestination(), kernel.foundPartition()]).toEqual([
       1, 8, 63, 0,
     ]);
-    expect(kernel.laneTableEntries()).toBe(1);
-    kernel.laneTableClear();
-    expect([kernel.laneLookup(SCRATCH, bytes, 0), kernel.laneTableEntries()]).toEqual([0, 0]);
-    kernel.laneInsert(9, 1, 1);
-    expect([kernel.laneLookup(SCRATCH, bytes, 0), kernel.foundRef()]).toEqual([1, 9]);
+    expect(kernel.keyTableEntries()).toBe(1);
+    kernel.keyTableClear();
+    expect([kernel.keyLookup(SCRATCH, bytes, 0), kernel.keyTableEntries()]).toEqual([0, 0]);
+    kernel.keyInsert(9, 1, 1);
+    expect([kernel.keyLookup(SCRATCH, bytes, 0), kernel.foundRef()]).toEqual([1, 9]);
   });
 
   it("says when it is full, stays inside its arena, and works again when cleared", () => {
@@ -63,21 +63,21 @@ describe("ingest table", () => {
     let entries = 0;
     const lookup = (i: number): number => {
       view.setUint32(SCRATCH, i, true);
-      return kernel.laneLookup(SCRATCH, 4, 1);
+      return kernel.keyLookup(SCRATCH, 4, 1);
     };
     for (; entries < 2 ** 21; entries++) {
       lookup(entries);
-      if (kernel.laneInsert(entries, 0, 0) === STATUS_TABLE_FULL) break;
+      if (kernel.keyInsert(entries, 0, 0) === STATUS_TABLE_FULL) break;
     }
     expect(entries).toBe(2 ** 21);
-    expect(kernel.laneTableEntries()).toBe(entries);
-    expect(bytes.subarray(LANE_TABLE + LANE_TABLE_BYTES, LANE_TABLE + LANE_TABLE_BYTES + 4096).every((byte) => byte === 0)).toBe(true);
+    expect(kernel.keyTableEntries()).toBe(entries);
+    expect(bytes.subarray(KEY_TABLE + KEY_TABLE_BYTES, KEY_TABLE + KEY_TABLE_BYTES + 4096).every((byte) => byte === 0)).toBe(true);
     expect([lookup(12_345), kernel.foundRef()]).toEqual([1, 12_345]);
     lookup(entries);
-    kernel.laneTableClear();
-    expect(kernel.laneInsert(entries, 0, 0)).toBe(STATUS_OK);
-    expect([lookup(entries), lookup(12_345), kernel.laneTableEntries()]).toEqual([1, 0, 1]);
-    for (let i = 0; i < 100_000; i++) if (lookup(i) === 0) kernel.laneInsert(i + 1, 0, 0);
+    kernel.keyTableClear();
+    expect(kernel.keyInsert(entries, 0, 0)).toBe(STATUS_OK);
+    expect([lookup(entries), lookup(12_345), kernel.keyTableEntries()]).toEqual([1, 0, 1]);
+    for (let i = 0; i < 100_000; i++) if (lookup(i) === 0) kernel.keyInsert(i + 1, 0, 0);
     for (let i = 0; i < 100_000; i += 999) expect([lookup(i), kernel.foundRef()]).toEqual([1, i + 1]);
   });
 });

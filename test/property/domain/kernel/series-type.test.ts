@@ -55,7 +55,7 @@ describe("the type of a series", () => {
             const bytes = Buffer.from(rig.loaded.memory.buffer, SCRATCH, 4096).write(seriesName);
             rig.kernel.seriesKindsAdd(SCRATCH, bytes, 3, counting ? 1 : 0, 0);
           }
-          rig.kernel.laneTableClear();
+          rig.kernel.keyTableClear();
           rig.kernel.definitionsReset();
           rig.take2(bodyOf(senders));
           const defined = () => rig.definitions().map(({ flags }) => (flags & FLAG_COUNTER) !== 0);

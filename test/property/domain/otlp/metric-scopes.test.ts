@@ -172,9 +172,9 @@ it("says once in the log which scope was first, and again where that unit was no
   const body = bodyOf({ ...given, scopes });
   expect(claimsOf(rig.take(body, "metrics", "json"))).toHaveLength(1);
   rig.scopes.forget();
-  rig.kernel.laneTableClear();
+  rig.kernel.keyTableClear();
   expect(claimsOf(rig.take(body, "metrics", "json"))).toHaveLength(1);
   rig.scopes.saved();
-  rig.kernel.laneTableClear();
+  rig.kernel.keyTableClear();
   expect(claimsOf(rig.take(body, "metrics", "json"))).toHaveLength(0);
 });

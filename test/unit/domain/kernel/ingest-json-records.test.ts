@@ -43,7 +43,7 @@ describe("records that the kernel stages by itself", () => {
     expect(answer.body).toBe('{"status":"ok","queued":2,"failed":0,"failures":[]}');
     expect(rows.flat()).toHaveLength(2);
     expect(rig.handedOver).toBe(0);
-    expect(rig.kernel.laneTableEntries()).toBe(1);
+    expect(rig.kernel.keyTableEntries()).toBe(1);
   });
 
   it("no attributes, none at all and an empty object are one spelling", () => {

@@ -18,7 +18,7 @@ const harness = new IngestHarness();
 const { kernel } = harness;
 
 beforeEach(() => {
-  kernel.laneTableClear();
+  kernel.keyTableClear();
   kernel.stagingReset(ENGINES);
   kernel.rejectsReset();
 });
@@ -56,7 +56,7 @@ describe("remote-write flow", () => {
     expect(kernel.remoteWriteStep()).toBe(STATUS_UNKNOWN_STREAM);
     expect(harness.unknownLabels()).toEqual([["__name__", "b"]]);
     expect(kernel.remoteWriteSkipSeries()).toBe(2);
-    expect([kernel.remoteWriteStep(), kernel.stagedRows(), kernel.laneTableEntries(), kernel.remoteWriteSkipSeries()]).toEqual([
+    expect([kernel.remoteWriteStep(), kernel.stagedRows(), kernel.keyTableEntries(), kernel.remoteWriteSkipSeries()]).toEqual([
       STATUS_DONE,
       0,
       0,
@@ -70,8 +70,8 @@ describe("remote-write flow", () => {
     kernel.remoteWriteResolve(9, 1, 0);
     expect([kernel.remoteWriteStep(), kernel.stagedRows(), kernel.remoteWriteStep()]).toEqual([STATUS_ROWS_FULL, 3, STATUS_ROWS_FULL]);
     kernel.stagingReset(ENGINES);
-    kernel.laneLookup(DECOMPRESSED, 3, 1);
-    kernel.laneInsert(77, 0, 0);
+    kernel.keyLookup(DECOMPRESSED, 3, 1);
+    kernel.keyInsert(77, 0, 0);
     kernel.remoteWriteRebase(BASE_MS - 1000);
     expect([kernel.remoteWriteStep(), kernel.stagedBytes(0), kernel.stagedBytes(1)]).toEqual([STATUS_DONE, 0, 2 * ROW_BYTES]);
     const rows = STAGING + STAGING_BYTES;
@@ -144,7 +144,7 @@ describe("remote-write flow", () => {
   it("stages nothing of a body that is damaged at its end", () => {
     const body = encodeBody([seriesOf("a", 50), seriesOf("b", 1)]);
     expect(begin(body.slice(0, -1))).toBe(STATUS_BAD_PROTOBUF);
-    expect([kernel.remoteWriteStep(), kernel.stagedRows(), kernel.laneTableEntries()]).toEqual([STATUS_DONE, 0, 0]);
+    expect([kernel.remoteWriteStep(), kernel.stagedRows(), kernel.keyTableEntries()]).toEqual([STATUS_DONE, 0, 0]);
     expect([begin(new Uint8Array()), kernel.remoteWriteStep()]).toEqual([0, STATUS_DONE]);
   });
 

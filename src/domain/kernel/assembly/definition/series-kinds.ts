@@ -3,7 +3,7 @@
 import { SERIES_KINDS, SERIES_KINDS_MAX } from "../../../../core/layout/memory-map";
 import { FLAG_COUNTER } from "../../../../core/layout/stream-record";
 import { flagsOfName } from "./series-flags";
-import { hashForLane, hashLow } from "../hash/identity-hash";
+import { hashOfKey, hashLow } from "../hash/identity-hash";
 
 const TYPE_COUNTER: u32 = 1;
 const TYPE_HISTOGRAM: u32 = 3;
@@ -31,7 +31,7 @@ export function seriesKindsClear(): void {
 /** Enters a name; false when there are SERIES_KINDS_MAX. Eight bytes behind it must be readable. */
 export function seriesKindsAdd(name: usize, bytes: u32, tenant: u32, counts: bool, isContested: bool): bool {
   if (entries == <u32>SERIES_KINDS_MAX) return false;
-  hashForLane(name, bytes, tenant);
+  hashOfKey(name, bytes, tenant);
   const key = hashLow | SAID;
   let place = <u32>(key >> 32);
   while (true) {
@@ -69,7 +69,7 @@ function correctKind(name: usize, bytes: u32, tenant: u32, flags: u32): u32 {
 }
 
 function lookUp(name: usize, bytes: u32, tenant: u32, flags: u32): u32 {
-  hashForLane(name, bytes, tenant);
+  hashOfKey(name, bytes, tenant);
   const key = hashLow | SAID;
   let place = <u32>(key >> 32);
   while (true) {

@@ -13,17 +13,17 @@ const K4: u64 = 0xe7037ed1a0b428db;
 export let hashLow: u64 = 0;
 export let hashHigh: u64 = 0;
 
-let laneSeedLow: u64 = K3;
-let laneSeedHigh: u64 = K4;
+let keySeedLow: u64 = K3;
+let keySeedHigh: u64 = K4;
 let identitySeedLow: u64 = K4;
 let identitySeedHigh: u64 = K3;
 
 const IDENTITY_HASH = memory.data(16, 16);
 
-/** Seeds: of the lane table (random per start) and of identities (fixed per data folder). */
-export function setSeeds(laneLow: u64, laneHigh: u64, identityLow: u64, identityHigh: u64): void {
-  laneSeedLow = laneLow;
-  laneSeedHigh = laneHigh;
+/** Seeds: of the key table (random per start) and of identities (fixed per data folder). */
+export function setSeeds(keyLow: u64, keyHigh: u64, identityLow: u64, identityHigh: u64): void {
+  keySeedLow = keyLow;
+  keySeedHigh = keyHigh;
   identitySeedLow = identityLow;
   identitySeedHigh = identityHigh;
 }
@@ -96,12 +96,12 @@ function finish(a: u64, b: u64, c: u64, d: u64): void {
   hashHigh = high ^ (high >> 29);
 }
 
-/** Hash with the lane seed; the tenant is mixed in, so that tenants with equal labels do not crowd one place of the table. */
-export function hashForLane(pointer: usize, bytes: u32, tenant: u32): void {
-  hashSpan(pointer, bytes, laneSeedLow ^ (<u64>(tenant + 1) * K4), laneSeedHigh);
+/** Hash with the seed of keys; the tenant is mixed in, so that tenants with equal labels do not crowd one slot of the table. */
+export function hashOfKey(pointer: usize, bytes: u32, tenant: u32): void {
+  hashSpan(pointer, bytes, keySeedLow ^ (<u64>(tenant + 1) * K4), keySeedHigh);
 }
 
-/** Hash that goes on from another one, made with the lane seed: of a key in two parts, of which the first is common to many. */
+/** Hash that goes on from another one, made with the seed of keys: of a key in two parts, of which the first is common to many. */
 export function hashInContext(pointer: usize, bytes: u32, contextLow: u64, contextHigh: u64): void {
   hashSpan(pointer, bytes, contextLow, contextHigh);
 }

@@ -1,7 +1,7 @@
 // First pass over a JSON body: checks the grammar of all of it, so that a body that is no JSON stores nothing, and enters each record in the index.
 // A record is plain when it is a metric, its time lies in the window, json-number.ts reads its value, service and metric are strings, attributes are
 // an object or absent, and no other text has an escape. All else that the contract asks is a matter of its stream's spelling (json-spelling.ts): TypeScript
-// judges the first record of a spelling, and only one that passed is in the lane table. Other records are odd: TypeScript decodes their bytes.
+// judges the first record of a spelling, and only one that passed is in the key table. Other records are odd: TypeScript decodes their bytes.
 // Sketch for 230 bytes: 30 ns strings, 6 ns number, 8 ns time, 25 ns spelling, 20 ns the rest.
 import { STATUS_ODD_BODY, STATUS_TOO_LARGE } from "../../../../core/layout/kernel-status";
 import { hashHigh, hashLow } from "../hash/identity-hash";

@@ -1,11 +1,11 @@
-// Second pass over a JSON body: the records that json-record-scan.ts indexed, in order: stream by the lane table, row into the staging area.
+// Second pass over a JSON body: the records that json-record-scan.ts indexed, in order: stream by the key table, row into the staging area.
 // It stops where TypeScript has to act (kernel-status.ts); that record is then behind it, and the next step goes on with the one after.
 // Sketch: 3 ns table when records come in the order of earlier bodies (else 5, 20 at a million streams), 3 ns row.
 import { STATUS_DONE, STATUS_OK, STATUS_ODD_RECORD, STATUS_UNKNOWN_STREAM } from "../../../../core/layout/kernel-status";
 import { ENTRY_BYTES, ENTRY_END, ENTRY_HASH_HIGH, ENTRY_HASH_LOW, ENTRY_IS_ODD, ENTRY_OFFSET, ENTRY_START, ENTRY_VALUE, INDEX } from "./json-record-index";
 import { failedAt, indexEnd, scanBody, setFrame } from "./json-record-scan";
-import { stageRow } from "../lane/lane-staging";
-import { foundDestination, foundRef, laneFind, laneFindNext, laneTouchEntry, laneTouchSlot } from "../lane/lane-table";
+import { stageRow } from "../ingest/row-staging";
+import { foundDestination, foundRef, keyFind, keyFindNext, keyTouchEntry, keyTouchSlot } from "../ingest/key-table";
 
 /** Places of the table that are touched ahead at once: their cache misses then overlap. */
 const TOUCHED_ENTRIES: usize = 16;
@@ -62,7 +62,7 @@ export function jsonRecordIndex(): u32 {
 }
 
 /**
- * Stages records until the body is done or TypeScript has to act: STATUS_DONE, _ODD_RECORD, _UNKNOWN_STREAM (laneInsert() then enters the spelling of
+ * Stages records until the body is done or TypeScript has to act: STATUS_DONE, _ODD_RECORD, _UNKNOWN_STREAM (keyInsert() then enters the spelling of
  * the record's stream) or _ROWS_FULL.
  */
 export function jsonRecordsStep(): i32 {
@@ -71,9 +71,9 @@ export function jsonRecordsStep(): i32 {
     next += ENTRY_BYTES;
     if (load<u32>(entry, ENTRY_IS_ODD) != 0) return STATUS_ODD_RECORD;
     const low = load<u64>(entry, ENTRY_HASH_LOW), high = load<u64>(entry, ENTRY_HASH_HIGH);
-    if (!laneFindNext(low, high, tenant)) {
+    if (!keyFindNext(low, high, tenant)) {
       if (entry >= touchedEnd) touchAhead(entry);
-      if (!laneFind(low, high, tenant)) return STATUS_UNKNOWN_STREAM;
+      if (!keyFind(low, high, tenant)) return STATUS_UNKNOWN_STREAM;
     }
     const status = stageRow(foundDestination(), foundRef(), load<u32>(entry, ENTRY_OFFSET), load<f64>(entry, ENTRY_VALUE));
     if (status != STATUS_OK) return status;
@@ -85,8 +85,8 @@ export function jsonRecordsStep(): i32 {
 function touchAhead(from: usize): void {
   const end = min(indexEnd, from + TOUCHED_ENTRIES * ENTRY_BYTES);
   let touched: u32 = 0;
-  for (let entry = from; entry < end; entry += ENTRY_BYTES) touched ^= laneTouchSlot(load<u64>(entry, ENTRY_HASH_LOW));
-  for (let entry = from; entry < end; entry += ENTRY_BYTES) touched ^= laneTouchEntry(load<u64>(entry, ENTRY_HASH_LOW));
+  for (let entry = from; entry < end; entry += ENTRY_BYTES) touched ^= keyTouchSlot(load<u64>(entry, ENTRY_HASH_LOW));
+  for (let entry = from; entry < end; entry += ENTRY_BYTES) touched ^= keyTouchEntry(load<u64>(entry, ENTRY_HASH_LOW));
   lastTouched = touched;
   touchedEnd = end;
 }

@@ -1,8 +1,8 @@
-// The spelling of a record's stream: the bytes of service, metric and attributes as they were sent, without the white space between them. The lane
+// The spelling of a record's stream: the bytes of service, metric and attributes as they were sent, without the white space between them. The key
 // table knows streams of JSON records by its hash; one stream may have several spellings, by the order of its attributes for example.
 // {mark u8, service bytes u24, metric bytes u32, service, metric, attributes}; no attributes are spelled {}. Sketch: 25 ns for 120 bytes.
 import { SCRATCH, SCRATCH_BYTES } from "../../../../core/layout/memory-map";
-import { hashForLane } from "../hash/identity-hash";
+import { hashOfKey } from "../hash/identity-hash";
 import { closingQuote, escapedStrings, objectEnd, QUOTE, spaceRuns } from "./json-text";
 
 /** Spellings are put together in the upper half of SCRATCH; nothing is kept there between calls. */
@@ -73,7 +73,7 @@ export function spellAttributes(p: usize, depth: i32): usize {
   return end;
 }
 
-/** Hashes the spelling, with the lane's seed; false when it is too long. Service and metric must have been spelled. */
+/** Hashes the spelling, with the seed of keys; false when it is too long. Service and metric must have been spelled. */
 // @ts-ignore
 @inline
 export function hashSpelling(tenant: u32): bool {
@@ -87,7 +87,7 @@ export function hashSpelling(tenant: u32): bool {
   } else {
     end = isSpaced ? copyWithoutSpace(end, attributes, attributesBytes) : copySpan(end, attributes, attributesBytes);
   }
-  hashForLane(SPELLING, <u32>(end - SPELLING), tenant);
+  hashOfKey(SPELLING, <u32>(end - SPELLING), tenant);
   return true;
 }
 

@@ -8,9 +8,9 @@ import {
 } from "../../../../core/layout/memory-map";
 import { ROW_BYTES, START_MARKER_HIGH } from "../../../../core/layout/row-frame";
 import { STATUS_DONE, STATUS_ODD_RECORD, STATUS_OK, STATUS_ROWS_FULL, STATUS_UNKNOWN_STREAM } from "../../../../core/layout/kernel-status";
-import { hashForLane, hashHigh, hashInContext, hashLow } from "../hash/identity-hash";
-import { foundDestination, foundRef, laneFind, laneFindNext, laneInsert, laneStartMoved } from "../lane/lane-table";
-import { stagedRows, stagingAdvance, stagingPointer, STALE_MARKER, writeRow } from "../lane/lane-staging";
+import { hashOfKey, hashHigh, hashInContext, hashLow } from "../hash/identity-hash";
+import { foundDestination, foundRef, keyFind, keyFindNext, keyInsert, keyStartMoved } from "../ingest/key-table";
+import { stagedRows, stagingAdvance, stagingPointer, STALE_MARKER, writeRow } from "../ingest/row-staging";
 import {
   FIELD_POINT, indexMetrics, METRIC_BYTES, METRIC_END, METRIC_IS_COUNTER, METRIC_NAME, METRIC_NAME_BYTES, METRIC_POINTS, METRIC_RESOURCE,
   METRIC_RESOURCE_BYTES, METRIC_SCOPE, METRIC_SCOPE_BYTES, METRIC_UNIT, metricsEnd, otlpDistributions, setIndexed, TAG_POINT,
@@ -181,10 +181,10 @@ export function otlpMetricsStep(): i32 {
   }
 }
 
-/** Enters the unknown stream into the lane table and stages its point: STATUS_OK, or STATUS_TABLE_FULL (clear the table and resolve again). */
+/** Enters the unknown stream into the key table and stages its point: STATUS_OK, or STATUS_TABLE_FULL (clear the table and resolve again). */
 export function otlpMetricsResolve(ref: u32, destination: u32, partition: u32): i32 {
   if (pending != STATUS_UNKNOWN_STREAM) return STATUS_OK;
-  const status = laneInsert(ref, destination, partition);
+  const status = keyInsert(ref, destination, partition);
   if (status != STATUS_OK) return status;
   pending = STATUS_OK;
   stage();
@@ -203,7 +203,7 @@ function enterMetric(): void {
   const nameBytes = load<u32>(entry, METRIC_NAME_BYTES);
   if (at != resource) {
     resource = at;
-    hashForLane(at, load<u32>(entry, METRIC_RESOURCE_BYTES), tenant);
+    hashOfKey(at, load<u32>(entry, METRIC_RESOURCE_BYTES), tenant);
     resourceLow = hashLow;
     resourceHigh = hashHigh;
   }
@@ -232,7 +232,7 @@ function enterScope(at: usize, bytes: u32): void {
   scope = at;
   scopeHash = 0;
   if (bytes == 0) return;
-  hashForLane(at, bytes, tenant);
+  hashOfKey(at, bytes, tenant);
   scopeHash = hashLow;
 }
 
@@ -355,7 +355,7 @@ function admits(timeNs: u64, flags: u64): bool {
 @inline
 function find(span: usize, spanBytes: u32): i32 {
   hashInContext(span, spanBytes, contextLow, contextHigh);
-  return laneFindNext(hashLow, hashHigh, tenant) || laneFind(hashLow, hashHigh, tenant) ? STATUS_OK : STATUS_UNKNOWN_STREAM;
+  return keyFindNext(hashLow, hashHigh, tenant) || keyFind(hashLow, hashHigh, tenant) ? STATUS_OK : STATUS_UNKNOWN_STREAM;
 }
 
 /** Puts the attributes of a point together and answers their bytes; more than GATHERED_BYTES when there is no room. */
@@ -379,7 +379,7 @@ function gather(p: usize, end: usize): u32 {
 function stage(): void {
   const destination = foundDestination(), ref = foundRef(), offset = <u32>(time - baseMs);
   const row = stagingPointer(destination);
-  if (isCounter && startNs != 0 && bits != STALE_MARKER && laneStartMoved(startNs)) {
+  if (isCounter && startNs != 0 && bits != STALE_MARKER && keyStartMoved(startNs)) {
     writeRow(row, ref, offset, (<u64>START_MARKER_HIGH << 48) | (startNs / NANOSECONDS));
     writeRow(row + ROW_BYTES, ref, offset, bits);
     stagingAdvance(destination, 2);

@@ -7,7 +7,7 @@
 import { SERIES_INDEX, SERIES_INDEX_BYTES } from "../../../../core/layout/memory-map";
 import { STATUS_BAD_PROTOBUF, STATUS_TOO_LARGE } from "../../../../core/layout/kernel-status";
 import { hashHigh, hashLow } from "../hash/identity-hash";
-import { foundDestination, foundRef, foundSource, laneFind, laneFindNext, laneNotes, laneTouchEntry, laneTouchSlot } from "../lane/lane-table";
+import { foundDestination, foundRef, foundSource, keyFind, keyFindNext, keyNotes, keyTouchEntry, keyTouchSlot } from "../ingest/key-table";
 import {
   fieldNumber, payload, readField, readVarint, varint, wireType, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT,
 } from "../wire/protobuf-wire";
@@ -328,12 +328,12 @@ function lookUpEntries(): void {
   let touchedAll = false;
   for (let entry = nextLookUp; entry < end; entry += ENTRY_2_BYTES) {
     const low = load<u64>(entry, ENTRY_HASH_LOW), high = load<u64>(entry, ENTRY_HASH_HIGH);
-    if (!laneFindNext(low, high, tenant)) {
+    if (!keyFindNext(low, high, tenant)) {
       if (!touchedAll) touchEntries(entry, end);
       touchedAll = true;
-      if ((low | high) == 0 || !laneFind(low, high, tenant)) continue;
+      if ((low | high) == 0 || !keyFind(low, high, tenant)) continue;
     }
-    if (laneNotes() != load<u32>(entry, ENTRY_NOTES)) continue;
+    if (keyNotes() != load<u32>(entry, ENTRY_NOTES)) continue;
     store<u32>(entry, foundRef(), ENTRY_REF);
     store<u32>(entry, foundDestination(), ENTRY_DESTINATION);
     store<u32>(entry, foundSource(), ENTRY_SOURCE);
@@ -347,7 +347,7 @@ let lastTouched: u32 = 0; // so that the loads are not optimised away
 /** Brings what the look-ups of these entries will read into the cache: their misses then overlap. */
 function touchEntries(from: usize, end: usize): void {
   let touched: u32 = 0;
-  for (let entry = from; entry < end; entry += ENTRY_2_BYTES) touched ^= laneTouchSlot(load<u64>(entry, ENTRY_HASH_LOW));
-  for (let entry = from; entry < end; entry += ENTRY_2_BYTES) touched ^= laneTouchEntry(load<u64>(entry, ENTRY_HASH_LOW));
+  for (let entry = from; entry < end; entry += ENTRY_2_BYTES) touched ^= keyTouchSlot(load<u64>(entry, ENTRY_HASH_LOW));
+  for (let entry = from; entry < end; entry += ENTRY_2_BYTES) touched ^= keyTouchEntry(load<u64>(entry, ENTRY_HASH_LOW));
   lastTouched = touched;
 }

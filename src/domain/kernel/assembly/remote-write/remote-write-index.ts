@@ -5,17 +5,17 @@
 // Sample {1: double value, 2: int64 timestamp}. https://prometheus.io/docs/specs/prw/remote_write_spec/
 // The index holds 131,072 series; of a body with more, the rest is checked at once and indexed when the walk gets there.
 //
-// Labels of a stream that is in the lane table were checked when it got there. So a series that ends in samples as senders write them is not read label by
+// Labels of a stream that is in the key table were checked when it got there. So a series that ends in samples as senders write them is not read label by
 // label: what stands before those samples is compared with the labels that followed last time, else hashed and looked up, and only where the table does not
 // know it is it checked. That needs the keys of remote-write in the table to be distinguished from all others: they begin with a label's tag, which is a line feed, as
 // no other key does.
 // Sketch: 8 ns to compare a series, or 25 ns its hash and 5 ns its look-up (20 at a million streams); 2 ns a sample; 2 to 3 ns a label only at first sight.
 import { SCRATCH, SCRATCH_BYTES, SERIES_INDEX, SERIES_INDEX_BYTES } from "../../../../core/layout/memory-map";
 import { STATUS_BAD_PROTOBUF } from "../../../../core/layout/kernel-status";
-import { hashForLane, hashHigh, hashLow } from "../hash/identity-hash";
+import { hashOfKey, hashHigh, hashLow } from "../hash/identity-hash";
 import {
-  foundDestination, foundRef, foundSource, laneExpectNext, laneFind, laneFindExpected, laneFindNext, laneTouchEntry, laneTouchSlot,
-} from "../lane/lane-table";
+  foundDestination, foundRef, foundSource, keyExpectNext, keyFind, keyFindExpected, keyFindNext, keyTouchEntry, keyTouchSlot,
+} from "../ingest/key-table";
 import { fieldNumber, payload, readField, wireType, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT } from "../wire/protobuf-wire";
 
 const FIELD_SERIES: u32 = 1;
@@ -40,7 +40,7 @@ export const ENTRY_HASH_HIGH: usize = 24; // u64
 export const ENTRY_REF: usize = 16; // u32
 export const ENTRY_DESTINATION: usize = 20; // u32
 export const ENTRY_SOURCE: usize = 24; // u32
-/** In ENTRY_END: the lane table had the stream. Addresses in a body are below 2^31. */
+/** In ENTRY_END: the key table had the stream. Addresses in a body are below 2^31. */
 export const ENTRY_KNOWN: u32 = 0x80000000;
 /** In ENTRY_FIELDS: from there to the end are usual samples and nothing else. */
 export const ENTRY_USUAL: u32 = 0x80000000;
@@ -175,7 +175,7 @@ function enterUsual(start: usize, end: usize): bool {
   samples += <u32>(end - fields) / <u32>USUAL_SAMPLE_BYTES;
   const labelsBytes = <u32>(fields - start);
   if (inOrder != 0) {
-    if (laneFindExpected(start, labelsBytes, tenant)) {
+    if (keyFindExpected(start, labelsBytes, tenant)) {
       inOrder++;
       enterKnown(start, labelsBytes, fields, end);
       return true;
@@ -204,11 +204,11 @@ function lookUpEntries(): bool {
   let isKnown = false;
   for (let entry = nextLookUp; entry < end; entry += ENTRY_BYTES) {
     const low = load<u64>(entry, ENTRY_HASH_LOW), high = load<u64>(entry, ENTRY_HASH_HIGH);
-    isKnown = laneFindNext(low, high, tenant);
+    isKnown = keyFindNext(low, high, tenant);
     if (!isKnown) {
       if (!touchedAll) touchEntries(entry, end);
       touchedAll = true;
-      isKnown = (low | high) != 0 && laneFind(low, high, tenant);
+      isKnown = (low | high) != 0 && keyFind(low, high, tenant);
       if (!isKnown) {
         if ((load<u32>(entry, ENTRY_FIELDS) & ENTRY_USUAL) != 0 && !checkEntry(entry)) return false;
         continue;
@@ -218,15 +218,15 @@ function lookUpEntries(): bool {
   }
   nextLookUp = end;
   hasLostOrder = false;
-  if (isKnown && laneExpectNext()) inOrder = 1;
+  if (isKnown && keyExpectNext()) inOrder = 1;
   return true;
 }
 
 /** Brings what the look-ups of these entries will read into the cache: their misses then overlap. */
 function touchEntries(from: usize, end: usize): void {
   let touched: u32 = 0;
-  for (let entry = from; entry < end; entry += ENTRY_BYTES) touched ^= laneTouchSlot(load<u64>(entry, ENTRY_HASH_LOW));
-  for (let entry = from; entry < end; entry += ENTRY_BYTES) touched ^= laneTouchEntry(load<u64>(entry, ENTRY_HASH_LOW));
+  for (let entry = from; entry < end; entry += ENTRY_BYTES) touched ^= keyTouchSlot(load<u64>(entry, ENTRY_HASH_LOW));
+  for (let entry = from; entry < end; entry += ENTRY_BYTES) touched ^= keyTouchEntry(load<u64>(entry, ENTRY_HASH_LOW));
   lastTouched = touched;
 }
 let lastTouched: u32 = 0; // so that the loads are not optimised away
@@ -387,7 +387,7 @@ function setPlaces(entry: usize, span: usize, spanBytes: u32, fields: u32, end: 
 @inline
 function enter(span: usize, spanBytes: u32, fields: u32, end: usize, key: usize, keyBytes: u32): void {
   const usable = keyBytes > 0 && keyBytes != U32.MAX_VALUE;
-  if (usable) hashForLane(key, keyBytes, tenant);
+  if (usable) hashOfKey(key, keyBytes, tenant);
   setPlaces(indexEnd, span, spanBytes, fields, end);
   store<u64>(indexEnd, usable ? hashLow : 0, ENTRY_HASH_LOW);
   store<u64>(indexEnd, usable ? hashHigh : 0, ENTRY_HASH_HIGH);

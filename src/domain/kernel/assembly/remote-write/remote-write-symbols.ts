@@ -1,12 +1,12 @@
 // Symbols of a remote-write 2.0 body, and label references that resolve to them. Each symbol is hashed once for the body, to 128 bits with a secret seed. The
-// key of a series in the lane table is made of its symbols' hashes in the order of its references, so it does not depend on how a body numbers its symbols:
+// key of a series in the key table is made of its symbols' hashes in the order of its references, so it does not depend on how a body numbers its symbols:
 // two sums, one over each half of the hashes, of (name + p) * (value + q), with p and q of their own for each label (NH, Black et al. 1999). The factors are
 // random and secret, so two series meet in one sum with a probability of about 2^-58, and in both with 2^-116. Keys begin with a word that neither labels
 // of 1.0 nor JSON records begin with.
 // The label bytes themselves, as 1.0 writes them, are made at first sight of a series only.
 // Sketch: 10 ns a symbol, 2 ns a label, 8 ns a series.
 import { SCRATCH, SCRATCH_BYTES, SYMBOL_ENTRY_BYTES, SYMBOL_INDEX, SYMBOLS_MAX } from "../../../../core/layout/memory-map";
-import { hashForLane, hashHigh, hashLow } from "../hash/identity-hash";
+import { hashOfKey, hashHigh, hashLow } from "../hash/identity-hash";
 import { fieldNumber, payload, readField, readVarint, varint } from "../wire/protobuf-wire";
 
 export const FIELD_REFS: u32 = 1;
@@ -68,7 +68,7 @@ export function setSymbols(count: u32): void {
 /** Takes the next symbol of the body, whose bytes must stay; false when there are too many. */
 export function addSymbol(pointer: usize, bytes: u32): bool {
   if (symbols == <u32>SYMBOLS_MAX) return false;
-  hashForLane(pointer, bytes, SYMBOLS_TENANT);
+  hashOfKey(pointer, bytes, SYMBOLS_TENANT);
   const at = symbolAt(symbols++);
   store<u32>(at, <u32>pointer);
   store<u32>(at, bytes, SYMBOL_BYTES);
@@ -184,7 +184,7 @@ export function hashRefs(tenant: u32): bool {
   store<u64>(KEY, refs, 8);
   store<u64>(KEY, sumLow, 16);
   store<u64>(KEY, sumHigh, 24);
-  hashForLane(KEY, 32, tenant);
+  hashOfKey(KEY, 32, tenant);
   return true;
 }
 

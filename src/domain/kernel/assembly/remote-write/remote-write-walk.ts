@@ -1,4 +1,4 @@
-// Walks a remote-write body that remote-write-index.ts (1.0) or remote-write-2-index.ts checked: hash of a series -> stream ref by the lane table,
+// Walks a remote-write body that remote-write-index.ts (1.0) or remote-write-2-index.ts checked: hash of a series -> stream ref by the key table,
 // samples -> rows in the staging area.
 // Tags and lengths are trusted here. The walk stops where TypeScript has to act (kernel-status.ts) and goes on from the same place.
 // Sketch for a series with one sample: 5 ns table (20 at a million streams), 10 ns sample.
@@ -10,9 +10,9 @@ import {
   STATUS_REJECTS_FULL, STATUS_ROWS_FULL, STATUS_UNKNOWN_STREAM,
 } from "../../../../core/layout/kernel-status";
 import {
-  foundDestination, foundRef, foundSource, laneFind, laneInsert, laneKeepLabels, laneNotes, laneSetNotes, laneSetSource, laneTableClear,
-} from "../lane/lane-table";
-import { addReject, stagedRows, stagingAdvance, stagingPointer, STALE_MARKER, writeRow } from "../lane/lane-staging";
+  foundDestination, foundRef, foundSource, keyFind, keyInsert, keyStoreLabels, keyNotes, keySetNotes, keySetSource, keyTableClear,
+} from "../ingest/key-table";
+import { addReject, stagedRows, stagingAdvance, stagingPointer, STALE_MARKER, writeRow } from "../ingest/row-staging";
 import { fieldNumber, payload, readField } from "../wire/protobuf-wire";
 import {
   ENTRY_2_BYTES, ENTRY_DESCRIBED, ENTRY_NOTES, ENTRY_START, ENTRY_TYPE, indexBody2, indexEnd2, indexFurther2, NOTES_TYPE_MASK, setIndexed2, unindexed2,
@@ -248,7 +248,7 @@ function stagePlain(): void {
 
 /** A start time that no sample was taken for has not been told. */
 function withdraw(): void {
-  if (isEntered && laneFind(keyLow, keyHigh, tenant)) laneSetNotes(0);
+  if (isEntered && keyFind(keyLow, keyHigh, tenant)) keySetNotes(0);
   newStart = 0;
 }
 
@@ -265,14 +265,14 @@ export function unknownBytes(): u32 {
   return spanBytes;
 }
 
-/** After STATUS_METADATA: the metadata have been taken; the lane table may have been cleared since. A series of another type than before is defined anew. */
+/** After STATUS_METADATA: the metadata have been taken; the key table may have been cleared since. A series of another type than before is defined anew. */
 export function remoteWriteNoted(): void {
   if (pending != STATUS_METADATA) return;
-  const isKnown = laneFind(keyLow, keyHigh, tenant) && (laneNotes() & NOTES_TYPE_MASK) == (load<u32>(entryAt, ENTRY_NOTES) & NOTES_TYPE_MASK);
+  const isKnown = keyFind(keyLow, keyHigh, tenant) && (keyNotes() & NOTES_TYPE_MASK) == (load<u32>(entryAt, ENTRY_NOTES) & NOTES_TYPE_MASK);
   pending = isKnown ? enterSeries() : define();
 }
 
-/** After STATUS_ASK_REPLICA: which source it is, as laneSetSource() or remoteWriteResolve() said. */
+/** After STATUS_ASK_REPLICA: which source it is, as keySetSource() or remoteWriteResolve() said. */
 export function replicaSource(): u32 {
   return source;
 }
@@ -320,26 +320,26 @@ function bringLabels(): bool {
 function settle(isHeld: bool): i32 {
   const status = finishSeries(isHeld);
   if (status != STATUS_OK) return status;
-  if (laneInsert(finishedRef(), definedDestination(), definedPartition()) != STATUS_OK) {
-    laneTableClear();
-    laneInsert(finishedRef(), definedDestination(), definedPartition());
+  if (keyInsert(finishedRef(), definedDestination(), definedPartition()) != STATUS_OK) {
+    keyTableClear();
+    keyInsert(finishedRef(), definedDestination(), definedPartition());
   }
-  laneSetSource(0);
+  keySetSource(0);
   keepLabels();
   return enterSeries();
 }
 
 /** Where the labels lie together, for a series to be compared with them. */
 function keepLabels(): void {
-  if (!isVersion2 && fieldsAt == spanPointer + spanBytes) laneKeepLabels(spanPointer, spanBytes);
+  if (!isVersion2 && fieldsAt == spanPointer + spanBytes) keyStoreLabels(spanPointer, spanBytes);
 }
 
-/** Enters the unknown stream into the lane table: STATUS_OK, or STATUS_TABLE_FULL (clear it, resolve again). `ofSource` tells replicas apart; 0 = one sender. */
+/** Enters the unknown stream into the key table: STATUS_OK, or STATUS_TABLE_FULL (clear it, resolve again). `ofSource` tells replicas apart; 0 = one sender. */
 export function remoteWriteResolve(newRef: u32, newDestination: u32, partition: u32, ofSource: u32): i32 {
   if (pending != STATUS_UNKNOWN_STREAM && pending != STATUS_ALLOWANCE_SPENT) return STATUS_OK;
-  const status = laneInsert(newRef, newDestination, partition);
+  const status = keyInsert(newRef, newDestination, partition);
   if (status != STATUS_OK) return status;
-  laneSetSource(ofSource);
+  keySetSource(ofSource);
   keepLabels();
   pending = enterSeries();
   return STATUS_OK;
@@ -389,11 +389,11 @@ function nextSeries(): i32 {
   const low = load<u64>(entry, ENTRY_HASH_LOW);
   const high = load<u64>(entry, ENTRY_HASH_HIGH);
   if ((low | high) == 0) return (pending = STATUS_BAD_LABELS);
-  const isFound = laneFind(low, high, tenant);
+  const isFound = keyFind(low, high, tenant);
   if (isVersion2) {
     keyLow = low;
     keyHigh = high;
-    const isNoted = isFound && laneNotes() == load<u32>(entry, ENTRY_NOTES);
+    const isNoted = isFound && keyNotes() == load<u32>(entry, ENTRY_NOTES);
     if (!isNoted && (load<u32>(entry, ENTRY_TYPE) & ENTRY_DESCRIBED) != 0) return (pending = bringLabels() ? STATUS_METADATA : STATUS_BAD_LABELS);
   }
   if (!isFound) return (pending = define());
@@ -410,9 +410,9 @@ function enterSeries(): i32 {
     const notes = load<u32>(entryAt, ENTRY_NOTES);
     const start = load<i64>(entryAt, ENTRY_START);
     reportedStart = start;
-    newStart = laneNotes() == notes ? 0 : start;
+    newStart = keyNotes() == notes ? 0 : start;
     isEntered = true;
-    laneSetNotes(notes);
+    keySetNotes(notes);
     spanPointer = load<u32>(entryAt, ENTRY_SPAN); // rejected samples refer to what stays: the references in the body
     spanBytes = load<u32>(entryAt, ENTRY_SPAN_BYTES);
   }

@@ -27,7 +27,7 @@ export let openings: f64 = 0;
 export let closings: f64 = 0;
 /** Rows whose ref is bound to no slot. */
 export let rowsUnbound: f64 = 0;
-/** Rows whose value is a NaN that no lane writes. */
+/** Rows whose value is a NaN that no decoder writes. */
 export let rowsInvalid: f64 = 0;
 
 export function countSample(): void { samplesTaken++; }

@@ -4,7 +4,7 @@ import {
   SPAN_TEXT_AREA, SPAN_TEXT_AREA_BYTES, SPAN_TEXT_GUESSES, SPAN_TEXT_GUESSES_EACH, SPAN_TEXT_INDEX, SPAN_TEXT_PLACES, SPAN_TEXTS, SPAN_TEXTS_MAX,
 } from "../../../../core/layout/memory-map";
 import { NO_SPAN_TEXT, SPAN_TEXT_BYTES_MAX } from "../../../../core/layout/span-row";
-import { hashForLane, hashLow } from "../hash/identity-hash";
+import { hashOfKey, hashLow } from "../hash/identity-hash";
 
 const ENTRY_BYTES: usize = 16;
 const ENTRY_HASH: usize = 0; // u64
@@ -54,7 +54,7 @@ export const SPAN_TEXT_NAME: u32 = 1;
 /** The number of a text of a kind, or NO_SPAN_TEXT where the table does not hold it: enterSpanText() then does, as long as it has room. */
 export function findSpanText(pointer: usize, bytes: u32, kind: u32): u32 {
   if (bytes > <u32>SPAN_TEXT_BYTES_MAX) return NO_SPAN_TEXT;
-  hashForLane(pointer, bytes, kind);
+  hashOfKey(pointer, bytes, kind);
   hash = hashLow;
   let at = <usize>hash & (SPAN_TEXT_PLACES - 1);
   while (true) {

@@ -1,4 +1,4 @@
-// What a lane hands on: rows, collected per destination engine in the staging area, and rejected samples in the rejects area.
+// Rows of decoded bodies, collected per destination engine in the staging area, and rejected samples in the rejects area.
 import { ENGINES_MAX, REJECTS, REJECTS_BYTES, STAGING, STAGING_BYTES } from "../../../../core/layout/memory-map";
 import { REJECT_BYTES, REJECT_CODE, REJECT_LABELS, REJECT_LABELS_BYTES, REJECT_TIME, REJECT_VALUE } from "../../../../core/layout/kernel-event";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE, START_MARKER_HIGH } from "../../../../core/layout/row-frame";

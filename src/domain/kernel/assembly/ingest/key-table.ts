@@ -1,21 +1,21 @@
-// The lane's dictionary: hash of a key's bytes and tenant -> stream ref, destination engine, partition. A key is the raw label bytes of a remote-write
+// Key table: hash of a key's bytes and tenant -> stream ref, destination engine, partition. A key is the raw label bytes of a remote-write
 // series, or what the JSON decoder makes of a record; the former begin with a line feed, the latter never do (remote-write-index.ts relies on it).
 //
 // Entries of 32 bytes lie in the order in which they came. Senders repeat their series in the same order, so the entry behind the last one found is
 // tried first: a comparison in memory that the processor has fetched ahead, instead of two cache misses. Other keys are found by an index of
 // {low half of the hash's first word u32, entry number + 1 u32}: open addressing, linear probing, load at most 0.5. An index that is half full doubles
 // into a fresh region behind it, read and written in order because the place is the hash's low bits.
-import { LANE_TABLE, LANE_TABLE_BYTES } from "../../../../core/layout/memory-map";
+import { KEY_TABLE, KEY_TABLE_BYTES } from "../../../../core/layout/memory-map";
 import { STATUS_OK, STATUS_TABLE_FULL } from "../../../../core/layout/kernel-status";
-import { hashForLane, hashHigh, hashLow } from "../hash/identity-hash";
-import { laneExpectBehind, laneExpects, laneKeepText, laneTextsClear } from "./lane-texts";
+import { hashOfKey, hashHigh, hashLow } from "../hash/identity-hash";
+import { keyExpectBehind, keyExpects, keyStoreText, keyTextsClear } from "./key-texts";
 
 const ENTRY_SHIFT: usize = 5;
 const ENTRY_HASH_LOW: usize = 0;
 const ENTRY_HASH_HIGH: usize = 8;
 const ENTRY_TENANT: usize = 16;
 const ENTRY_REF: usize = 20;
-const ENTRY_PLACE: usize = 24; // destination in bits 0..7, partition in bits 8..15, source in bits 16..31
+const ENTRY_OWNER: usize = 24; // destination in bits 0..7, partition in bits 8..15, source in bits 16..31
 /** What was reported last of the stream beside its samples; 0 = nothing. Of remote-write a hash; of OTLP its start time in units of 2^20 ns (about a millisecond). */
 const ENTRY_NOTES: usize = 28;
 
@@ -25,8 +25,8 @@ const FIRST_SLOTS: u32 = 1 << 14;
 const LAST_SLOTS: u32 = 1 << 22;
 /** 64 MiB of entries; then the index: 128 KiB at first, 32 MiB at most, 64 MiB for all its regions. */
 const ENTRIES_MAX: u32 = 1 << 21;
-const INDEX: usize = LANE_TABLE + (<usize>ENTRIES_MAX << ENTRY_SHIFT);
-if (((<u32>ENTRIES_MAX) << <u32>ENTRY_SHIFT) + ((LAST_SLOTS * 2 - FIRST_SLOTS) << <u32>SLOT_SHIFT) > <u32>LANE_TABLE_BYTES) {
+const INDEX: usize = KEY_TABLE + (<usize>ENTRIES_MAX << ENTRY_SHIFT);
+if (((<u32>ENTRIES_MAX) << <u32>ENTRY_SHIFT) + ((LAST_SLOTS * 2 - FIRST_SLOTS) << <u32>SLOT_SHIFT) > <u32>KEY_TABLE_BYTES) {
   ERROR("the arena does not hold entries and index");
 }
 
@@ -41,12 +41,12 @@ let keyLow: u64 = 0;
 let keyHigh: u64 = 0;
 let keyTenant: u32 = 0;
 /** The entry that was found or inserted last. */
-let found: usize = LANE_TABLE;
+let found: usize = KEY_TABLE;
 
 // @ts-ignore
 @inline
 function entryOf(number: u32): usize {
-  return <usize>LANE_TABLE + (<usize>number << ENTRY_SHIFT);
+  return <usize>KEY_TABLE + (<usize>number << ENTRY_SHIFT);
 }
 
 // @ts-ignore
@@ -107,7 +107,7 @@ function prepareNextRegion(): void {
 /** Whether the entry behind the last one found is the key's; then it is the one found last. */
 // @ts-ignore
 @inline
-export function laneFindNext(low: u64, high: u64, tenant: u32): bool {
+export function keyFindNext(low: u64, high: u64, tenant: u32): bool {
   const next = found + (1 << ENTRY_SHIFT);
   if (next >= entryOf(entries) || !holds(next, low, high, tenant)) return false;
   found = next;
@@ -117,33 +117,33 @@ export function laneFindNext(low: u64, high: u64, tenant: u32): bool {
 /** Whether the stream whose label bytes are expected next has these, and is the tenant's; then it is the one found last. */
 // @ts-ignore
 @inline
-export function laneFindExpected(pointer: usize, bytes: u32, tenant: u32): bool {
-  const number = laneExpects(pointer, bytes);
+export function keyFindExpected(pointer: usize, bytes: u32, tenant: u32): bool {
+  const number = keyExpects(pointer, bytes);
   if (number < 0 || load<u32>(entryOf(number), ENTRY_TENANT) != tenant) return false;
   found = entryOf(number);
   return true;
 }
 
 /** Expects the label bytes of the stream that came behind the one found last; false when those of the latter are not kept. */
-export function laneExpectNext(): bool {
-  return laneExpectBehind(foundNumber());
+export function keyExpectNext(): bool {
+  return keyExpectBehind(foundNumber());
 }
 
 /** Keeps the label bytes of the stream that was inserted last. */
-export function laneKeepLabels(pointer: usize, bytes: u32): void {
-  if (foundNumber() == entries - 1) laneKeepText(entries - 1, pointer, bytes);
+export function keyStoreLabels(pointer: usize, bytes: u32): void {
+  if (foundNumber() == entries - 1) keyStoreText(entries - 1, pointer, bytes);
 }
 
 // @ts-ignore
 @inline
 function foundNumber(): u32 {
-  return <u32>((found - <usize>LANE_TABLE) >> ENTRY_SHIFT);
+  return <u32>((found - <usize>KEY_TABLE) >> ENTRY_SHIFT);
 }
 
 /** Looks up a key. */
 // @ts-ignore
 @inline
-export function laneFind(low: u64, high: u64, tenant: u32): bool {
+export function keyFind(low: u64, high: u64, tenant: u32): bool {
   keyLow = low;
   keyHigh = high;
   keyTenant = tenant;
@@ -163,27 +163,27 @@ export function laneFind(low: u64, high: u64, tenant: u32): bool {
 /** Reads from where a key's slot should be, to have it in the cache. */
 // @ts-ignore
 @inline
-export function laneTouchSlot(low: u64): u32 {
+export function keyTouchSlot(low: u64): u32 {
   return load<u32>(slotAt(<u32>low));
 }
 
 /** The same for the entry that the slot names. */
 // @ts-ignore
 @inline
-export function laneTouchEntry(low: u64): u32 {
+export function keyTouchEntry(low: u64): u32 {
   const number = load<u32>(slotAt(<u32>low), SLOT_NUMBER);
   return load<u32>(entryOf(number == 0 ? 0 : number - 1));
 }
 
 /** Looks up the key bytes of a tenant's stream: 1 = found (foundRef() and so on hold), 0 = unknown. */
-export function laneLookup(pointer: usize, bytes: u32, tenant: u32): i32 {
-  hashForLane(pointer, bytes, tenant);
-  return laneFind(hashLow, hashHigh, tenant) ? 1 : 0;
+export function keyLookup(pointer: usize, bytes: u32, tenant: u32): i32 {
+  hashOfKey(pointer, bytes, tenant);
+  return keyFind(hashLow, hashHigh, tenant) ? 1 : 0;
 }
 
 /** Enters (or changes) the key that was looked up last: STATUS_OK or STATUS_TABLE_FULL. */
-export function laneInsert(ref: u32, destination: u32, partition: u32): i32 {
-  if (!laneFind(keyLow, keyHigh, keyTenant)) {
+export function keyInsert(ref: u32, destination: u32, partition: u32): i32 {
+  if (!keyFind(keyLow, keyHigh, keyTenant)) {
     if (entries == ENTRIES_MAX || (entries >= slots >> 1 && !grow())) return STATUS_TABLE_FULL;
     prepareNextRegion();
     index(keyLow, entries);
@@ -194,49 +194,49 @@ export function laneInsert(ref: u32, destination: u32, partition: u32): i32 {
   store<u64>(found, keyHigh, ENTRY_HASH_HIGH);
   store<u32>(found, keyTenant, ENTRY_TENANT);
   store<u32>(found, ref, ENTRY_REF);
-  store<u32>(found, (destination & 255) | ((partition & 255) << 8), ENTRY_PLACE);
+  store<u32>(found, (destination & 255) | ((partition & 255) << 8), ENTRY_OWNER);
   return STATUS_OK;
 }
 
 /** Says which of several replicas the key found or inserted last comes from; 0 = its stream has one sender. */
-export function laneSetSource(source: u32): void {
-  store<u32>(found, (load<u32>(found, ENTRY_PLACE) & 0xffff) | (source << 16), ENTRY_PLACE);
+export function keySetSource(source: u32): void {
+  store<u32>(found, (load<u32>(found, ENTRY_OWNER) & 0xffff) | (source << 16), ENTRY_OWNER);
 }
 
-/** What laneSetSource() said of the key that was found or inserted last. */
+/** What keySetSource() said of the key that was found or inserted last. */
 // @ts-ignore
 @inline
 export function foundSource(): u32 {
-  return load<u32>(found, ENTRY_PLACE) >> 16;
+  return load<u32>(found, ENTRY_OWNER) >> 16;
 }
 
-/** What laneSetNotes() said of the key that was found or inserted last, 0 at first. */
+/** What keySetNotes() said of the key that was found or inserted last, 0 at first. */
 // @ts-ignore
 @inline
-export function laneNotes(): u32 {
+export function keyNotes(): u32 {
   return load<u32>(found, ENTRY_NOTES);
 }
 
 /** Keeps a hash of what was said about a stream, so that what is reported again need not be looked at. */
 // @ts-ignore
 @inline
-export function laneSetNotes(notes: u32): void {
+export function keySetNotes(notes: u32): void {
   store<u32>(found, notes, ENTRY_NOTES);
 }
 
 /** Forgets all streams; the key that was looked up last may still be inserted. */
-export function laneTableClear(): void {
-  laneTextsClear(entries);
+export function keyTableClear(): void {
+  keyTextsClear(entries);
   soiledEnd = max(soiledEnd, region + (<usize>slots << SLOT_SHIFT));
   region = INDEX;
   slots = FIRST_SLOTS;
   entries = 0;
-  found = LANE_TABLE;
+  found = KEY_TABLE;
   emptyRegion();
 }
 
 /** Streams in the table. */
-export function laneTableEntries(): u32 {
+export function keyTableEntries(): u32 {
   return entries;
 }
 
@@ -247,18 +247,18 @@ export function foundRef(): u32 {
 
 /** Engine that owns the stream that was found or inserted last. */
 export function foundDestination(): u32 {
-  return load<u32>(found, ENTRY_PLACE) & 255;
+  return load<u32>(found, ENTRY_OWNER) & 255;
 }
 
 /** Partition of the stream that was found or inserted last. */
 export function foundPartition(): u32 {
-  return (load<u32>(found, ENTRY_PLACE) >> 8) & 255;
+  return (load<u32>(found, ENTRY_OWNER) >> 8) & 255;
 }
 
 /** Whether the counter that was found or inserted last began to count at another time than this table knows; it knows then. */
 // @ts-ignore
 @inline
-export function laneStartMoved(startNs: u64): bool {
+export function keyStartMoved(startNs: u64): bool {
   const start = <u32>(startNs >> 20) | 1;
   if (load<u32>(found, ENTRY_NOTES) == start) return false;
   store<u32>(found, start, ENTRY_NOTES);
@@ -266,6 +266,6 @@ export function laneStartMoved(startNs: u64): bool {
 }
 
 /** The same for a start time in ms: 1 or 0. */
-export function laneStartMovedMs(startMs: f64): u32 {
-  return laneStartMoved(<u64>startMs * 1_000_000) ? 1 : 0;
+export function keyStartMovedMs(startMs: f64): u32 {
+  return keyStartMoved(<u64>startMs * 1_000_000) ? 1 : 0;
 }

@@ -1,9 +1,9 @@
-// What the lane exports: everything that turns a body into rows. TypeScript's view of it is src/domain/kernel/ingest-kernel.ts.
+// What the decoding half exports: everything that turns a body into rows. TypeScript's view of it is src/domain/kernel/ingest-kernel.ts.
 export { snappyDecompress } from "./wire/snappy";
 export { identityHash, setSeeds } from "./hash/identity-hash";
-export { foundDestination, foundPartition, foundRef, laneInsert, laneLookup, laneStartMovedMs, laneTableClear, laneTableEntries } from "./lane/lane-table";
-export { laneTextBytes } from "./lane/lane-texts";
-export { rejectsCount, rejectsReset, stagedBytes, stagedRows, stageRow, stageStale, stageStart, stagingReset } from "./lane/lane-staging";
+export { foundDestination, foundPartition, foundRef, keyInsert, keyLookup, keyStartMovedMs, keyTableClear, keyTableEntries } from "./ingest/key-table";
+export { keyTextBytes } from "./ingest/key-texts";
+export { rejectsCount, rejectsReset, stagedBytes, stagedRows, stageRow, stageStale, stageStart, stagingReset } from "./ingest/row-staging";
 export { exemplarCount, histogramCount, metadataCount } from "./remote-write/remote-write-index";
 export {
   defineAllow, definedDestination, definedHash, definedIsHeld, defineFinish, definePrepare, defineRefs, defineRefsLeft, defineSetup, defineTenant,
@@ -29,5 +29,5 @@ export {
   jsonFailedAt, jsonRecordBytes, jsonRecordIndex, jsonRecordNext, jsonRecordPointer, jsonRecordsBegin, jsonRecordsEnd, jsonRecordsStep,
 } from "./json/json-record-stage";
 export { jsonRun, jsonRunElements, jsonRunEnd, jsonRunNext, jsonRunObjects, jsonRunOthers, jsonSpaceEnd, jsonValueEnd } from "./json/json-run";
-export { packRows, unpackRows } from "./lane/row-pack";
-export { translatedRows, translateRows } from "./lane/row-translation";
+export { packRows, unpackRows } from "./ingest/row-pack";
+export { translatedRows, translateRows } from "./ingest/row-translation";
