@@ -5,7 +5,7 @@ export const REPLAYED_REF_BYTES = 8;
 /** u32: the ref of this start and one; 0 = it has none yet. */
 export const REPLAYED_NEW_REF = 0;
 /** u32: whose the stream is. */
-export const REPLAYED_PLACE = 4;
+export const REPLAYED_OWNER = 4;
 export const REPLAYED_UNKNOWN = 0;
 /** No stream of this engine. */
 export const REPLAYED_OTHERS = 1;

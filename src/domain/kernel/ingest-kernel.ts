@@ -37,7 +37,7 @@ export interface IngestExports {
    * Notes at RETAINED_PARSE where the walk stands, behind a unit of work, so that other bodies may be walked before it goes on: where the index from SERIES_INDEX on
    * ends. remoteWriteGoOn() takes it up once that, the symbols, the body and RETAINED_PARSE are as they were.
    */
-  remoteWriteKeep(): number;
+  remoteWriteSuspend(): number;
   remoteWriteGoOn(): void;
   /** STATUS_DONE, _UNKNOWN_STREAM, _ROWS_FULL, _REJECTS_FULL, _BAD_LABELS, _ASK_OWNER, _ALLOWANCE_SPENT, _DEFINITIONS_FULL, _METADATA or _ASK_REPLICA. */
   remoteWriteStep(): number;
@@ -67,17 +67,17 @@ export interface IngestExports {
   /** Sets how many new streams the tenant at hand may have; answers how many it still might. */
   defineAllow(streams: number): number;
   /** After STATUS_ASK_OWNER: whether the owner's shard holds the stream with the hash at definedHash(). STATUS_OK, or _ALLOWANCE_SPENT as from a step. */
-  defineSettle(isHeld: number): number;
+  defineSettle(isKnown: number): number;
   /** Prepares the definition of a stream by its identity (BODY_PADDING_BYTES follow): STATUS_OK, _ASK_OWNER or _DEFINITIONS_FULL. */
   definePrepare(identity: number, bytes: number, tenant: number, partition: number, flags: number): number;
   /** Whether this engine's shard holds the stream of the definition that was prepared last with STATUS_OK. */
-  definedIsHeld(): number;
+  definedIsKnown(): number;
   /** Engine that owns it. */
   definedDestination(): number;
   /** Address of its 16-byte identity hash. */
   definedHash(): number;
-  /** Ends that definition; one that is not held counts as a new stream. */
-  defineFinish(ref: number, isHeld: number): void;
+  /** Ends that definition; one that is not known counts as a new stream. */
+  defineFinish(ref: number, isKnown: number): void;
   /** Bytes of definitions at DEFINITIONS. */
   definitionsBytes(): number;
   definitionsReset(): void;
@@ -117,8 +117,8 @@ export interface IngestExports {
   /** Enters the stream and stages its point: STATUS_OK or STATUS_TABLE_FULL (keyTableClear(), then resolve again). */
   otlpMetricsResolve(ref: number, destination: number, partition: number): number;
   otlpMetricsSkip(): void;
-  /** As remoteWriteKeep() and remoteWriteGoOn(); OTLP_POINT is to be kept too, and the body may lie `moved` bytes further then. */
-  otlpMetricsKeep(): number;
+  /** As remoteWriteSuspend() and remoteWriteGoOn(); OTLP_POINT is to be stored too, and the body may lie `moved` bytes further then. */
+  otlpMetricsSuspend(): number;
   otlpMetricsGoOn(moved: number): void;
   /**
    * Checks an OTLP traces body in protobuf and sets the walk over its spans to its start: STATUS_OK, STATUS_BAD_PROTOBUF, or STATUS_ODD_BODY for one that is to be decoded
@@ -127,8 +127,8 @@ export interface IngestExports {
   otlpTracesBegin(pointer: number, bytes: number, seed: number, minMs: number, maxMs: number): number;
   /** Fills SPAN_ROWS with the next spans and answers how many, 0 at the end. Numbers of texts are good until the next step. */
   otlpTracesStep(): number;
-  /** As remoteWriteKeep() and remoteWriteGoOn(), without an index: it goes on ahead of the last step, which is to be done again. */
-  otlpTracesKeep(): void;
+  /** As remoteWriteSuspend() and remoteWriteGoOn(), without an index: it goes on ahead of the last step, which is to be done again. */
+  otlpTracesSuspend(): void;
   otlpTracesGoOn(moved: number): void;
   /** Number of the first text that is kept: those below are forgotten, none is ever another text. */
   spanTextsFirst(): number;

@@ -37,7 +37,7 @@ export interface ShardExports extends ChunkBlockExports {
   bucketSamples(): number;
   bucketSamplesReset(): void;
   /** Rows of a partition's streams are parked, each an event; or (0) no longer. */
-  holdPartition(partition: number, isHeld: number): void;
+  suspendPartition(partition: number, isSuspended: number): void;
   hasRows(partition: number): number;
   forgetRows(partition: number): void;
   /** Streams that have a slot. */
@@ -228,8 +228,8 @@ export class ShardKernel {
   }
 
   /** From now on each row of the partition's streams is an EVENT_PARKED and changes nothing; or no longer. */
-  holdPartition(partition: number, isHeld: boolean): void {
-    this.#kernel.holdPartition(partition, isHeld ? 1 : 0);
+  suspendPartition(partition: number, isSuspended: boolean): void {
+    this.#kernel.suspendPartition(partition, isSuspended ? 1 : 0);
   }
 
   /** Whether a row has come to a stream of the partition since forgetRows(). */

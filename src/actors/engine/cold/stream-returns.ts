@@ -158,7 +158,7 @@ export class StreamReturns {
   }
 
   #queue(partition: number): ParkedRows {
-    this.#dependencies.kernel.holdPartition(partition, true);
+    this.#dependencies.kernel.suspendPartition(partition, true);
     this.#queues[partition] ??= new ParkedRows();
     return this.#queues[partition] as ParkedRows;
   }
@@ -173,12 +173,12 @@ export class StreamReturns {
     const queue = this.#queues[partition];
     if (queue === undefined || queue.isEmpty) return;
     const { kernel } = this.#dependencies;
-    kernel.holdPartition(partition, false);
+    kernel.suspendPartition(partition, false);
     const before = queue.taken;
     while (!queue.isEmpty && this.#drainSome(queue));
     this.#count(before - queue.taken);
     if (queue.isEmpty) queue.release();
-    else kernel.holdPartition(partition, true);
+    else kernel.suspendPartition(partition, true);
   }
 
   /** A change of kind, a row of a stream for which there is no room, or a run of rows that came together; false when the first has to wait. */

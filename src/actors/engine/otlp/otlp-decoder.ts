@@ -131,7 +131,7 @@ export class OtlpDecoder implements BodyDecoder {
   keep(): readonly RetainedPosition[] {
     const { kernel } = this.#dependencies;
     if (this.#parsesMetrics) {
-      const bytes = kernel.otlpMetricsKeep() - SERIES_INDEX;
+      const bytes = kernel.otlpMetricsSuspend() - SERIES_INDEX;
       return [
         { pointer: SERIES_INDEX, bytes, isConstant: false },
         { pointer: RETAINED_PARSE, bytes: RETAINED_PARSE_BYTES, isConstant: false },
@@ -139,7 +139,7 @@ export class OtlpDecoder implements BodyDecoder {
       ];
     }
     if (!this.#parsesTraces) return [];
-    kernel.otlpTracesKeep();
+    kernel.otlpTracesSuspend();
     return [{ pointer: RETAINED_PARSE, bytes: RETAINED_PARSE_BYTES, isConstant: false }];
   }
 

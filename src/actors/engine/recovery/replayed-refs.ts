@@ -9,8 +9,8 @@ import {
   COVERAGE_YES,
   REPLAYED_NEW_REF,
   REPLAYED_OTHERS,
+  REPLAYED_OWNER,
   REPLAYED_PARTITION,
-  REPLAYED_PLACE,
   REPLAYED_REF_BYTES,
 } from "../../../core/layout/replayed-refs.ts";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../core/layout/row-frame.ts";
@@ -113,7 +113,7 @@ export class ReplayedRefs {
 
   #teach(ref: number, index: number): void {
     if (ref >= REPLAYED_REFS_MAX) return;
-    this.#dependencies.memory.uint32s[entryWord(ref) + (REPLAYED_PLACE >>> 2)] = index;
+    this.#dependencies.memory.uint32s[entryWord(ref) + (REPLAYED_OWNER >>> 2)] = index;
     this.#taughtEnd = Math.max(this.#taughtEnd, ref + 1);
   }
 

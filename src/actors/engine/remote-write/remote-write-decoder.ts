@@ -229,7 +229,7 @@ export class RemoteWriteDecoder implements BodyDecoder {
     const decompressed = { pointer: this.#pointer, bytes: this.#bytes + BODY_PADDING_BYTES, isConstant: true };
     const places: RetainedPosition[] = isLarge(body) ? [] : [decompressed];
     if (!this.#isBegun) return places;
-    const bytes = kernel.remoteWriteKeep() - SERIES_INDEX;
+    const bytes = kernel.remoteWriteSuspend() - SERIES_INDEX;
     places.push(
       { pointer: SERIES_INDEX, bytes, isConstant: false },
       { pointer: RETAINED_PARSE, bytes: RETAINED_PARSE_BYTES, isConstant: false },

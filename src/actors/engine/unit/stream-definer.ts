@@ -129,7 +129,7 @@ export class StreamDefiner {
     const status = unit.overflow.length > 0 ? STATUS_DEFINITIONS_FULL : kernel.definePrepare(SCRATCH, bytes, tenant, partition, flags);
     const hash = status === STATUS_DEFINITIONS_FULL ? kernel.identityHash(SCRATCH, bytes) : kernel.definedHash();
     const asks = status === STATUS_ASK_OWNER || status === STATUS_DEFINITIONS_FULL;
-    const isInShard = asks ? this.#isInShard(destination, hash, tenant) : kernel.definedIsHeld() === 1;
+    const isInShard = asks ? this.#isInShard(destination, hash, tenant) : kernel.definedIsKnown() === 1;
     const ref = this.#takeRef(tenant, isInShard);
     if (ref === undefined) return "series_limit_exceeded";
     if (status !== STATUS_DEFINITIONS_FULL) kernel.defineFinish(ref, isInShard ? 1 : 0);

@@ -6,14 +6,14 @@ export { keyTextBytes } from "./ingest/key-texts";
 export { rejectsCount, rejectsReset, stagedBytes, stagedRows, stageRow, stageStale, stageStart, stagingReset } from "./ingest/row-staging";
 export { exemplarCount, histogramCount, metadataCount } from "./remote-write/remote-write-index";
 export {
-  defineAllow, definedDestination, definedHash, definedIsHeld, defineFinish, definePrepare, defineRefs, defineRefsLeft, defineSetup, defineTenant,
+  defineAllow, definedDestination, definedHash, definedIsKnown, defineFinish, definePrepare, defineRefs, defineRefsLeft, defineSetup, defineTenant,
   definitionsBytes, definitionsReset,
 } from "./definition/stream-definition";
 export { exemplarCount2, histogramCount2 } from "./remote-write/remote-write-2-index";
 export { seriesKindsAdd, seriesKindsClear } from "./definition/series-kinds";
 export { symbolBytes, symbolCount, symbolPointer } from "./remote-write/remote-write-symbols";
 export {
-  defineSettle, remoteWrite2Begin, remoteWriteBegin, remoteWriteGoOn, remoteWriteKeep, remoteWriteNoted,
+  defineSettle, remoteWrite2Begin, remoteWriteBegin, remoteWriteGoOn, remoteWriteSuspend, remoteWriteNoted,
   remoteWriteSkipped, remoteWriteRebase, remoteWriteReplica, remoteWriteResolve, remoteWriteSkipSeries, remoteWriteStep, remoteWriteUnobserved, replicaSource,
   unknownBytes, unknownPointer,
 } from "./remote-write/remote-write-walk";
@@ -21,8 +21,8 @@ export { metadataHelp, metadataType, metadataUnit } from "./remote-write/remote-
 export { otlpElementsLeft, otlpElementsMax } from "./otlp/otlp-elements";
 export { checkTraces as otlpRequestCheck } from "./traces/otlp-traces-check";
 export { otlpDistributions } from "./otlp/otlp-metrics-index";
-export { otlpMetricsBegin, otlpMetricsGoOn, otlpMetricsKeep, otlpMetricsResolve, otlpMetricsSkip, otlpMetricsStep } from "./otlp/otlp-metrics-walk";
-export { otlpTracesBegin, otlpTracesGoOn, otlpTracesKeep, otlpTracesStep } from "./traces/otlp-traces-walk";
+export { otlpMetricsBegin, otlpMetricsGoOn, otlpMetricsSuspend, otlpMetricsResolve, otlpMetricsSkip, otlpMetricsStep } from "./otlp/otlp-metrics-walk";
+export { otlpTracesBegin, otlpTracesGoOn, otlpTracesSuspend, otlpTracesStep } from "./traces/otlp-traces-walk";
 export { spanTextBytes, spanTextPointer, spanTextsFirst } from "./traces/span-texts";
 export { jsonDepth } from "./json/json-depth";
 export {

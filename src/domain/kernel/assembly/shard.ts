@@ -56,8 +56,8 @@ const HEADERS_AHEAD: u32 = 40;
 const STREAMS_TOUCHED: u32 = 24;
 const ROWS_TOUCHED_MAX: u32 = 512;
 
-const held: usize = memory.data(PARTITIONS, 8);
-let heldPartitions: u32 = 0;
+const suspended: usize = memory.data(PARTITIONS, 8);
+let suspendedPartitions: u32 = 0;
 /** By partition: whether a row has come to one of its streams since forgetRows(). */
 const withRows: usize = memory.data(PARTITIONS, 8);
 
@@ -91,7 +91,7 @@ export function applyRows(pointer: usize, rows: u32, baseMs: f64, arrivalMs: f64
       countUnbound();
       continue;
     }
-    if (<u32>slot >= <u32>COLD_SLOTS || heldPartitions != 0 && isHeld(slot)) {
+    if (<u32>slot >= <u32>COLD_SLOTS || suspendedPartitions != 0 && isSuspended(slot)) {
       emitPlain(EVENT_PARKED, ref, baseMs + <f64>load<u32>(row, ROW_OFFSET), load<f64>(row, ROW_VALUE), 0, arrivalMs);
       return i + 1;
     }
@@ -117,10 +117,10 @@ export function applyRows(pointer: usize, rows: u32, baseMs: f64, arrivalMs: f64
 }
 
 /** From now on rows of a partition's streams are parked, each an event; or no longer. They keep their order behind rows that wait for a stream. */
-export function holdPartition(partition: u32, isHeld: bool): void {
-  if ((load<u8>(held + partition) != 0) == isHeld) return;
-  store<u8>(held + partition, isHeld ? 1 : 0);
-  heldPartitions += isHeld ? 1 : -1;
+export function suspendPartition(partition: u32, isOn: bool): void {
+  if ((load<u8>(suspended + partition) != 0) == isOn) return;
+  store<u8>(suspended + partition, isOn ? 1 : 0);
+  suspendedPartitions += isOn ? 1 : -1;
 }
 
 /** Whether rows have come to streams of a partition since forgetRows(). */
@@ -134,8 +134,8 @@ export function forgetRows(partition: u32): void {
 
 // @ts-ignore
 @inline
-function isHeld(slot: u32): bool {
-  return load<u8>(held + <usize>load<u32>(recordOf(slot), SR_PARTITION)) != 0;
+function isSuspended(slot: u32): bool {
+  return load<u8>(suspended + <usize>load<u32>(recordOf(slot), SR_PARTITION)) != 0;
 }
 
 /** Whether the stream is to stay as it is until its episode is told: the mark lies in a line of its own, and is looked at where one is open. */
@@ -297,7 +297,7 @@ function begin(r: usize, slot: u32, time: f64, last: f64, start: f64, arrivalMs:
 }
 
 /** Has a sample kept for reading, and notes up to when there are such: of a stream without a value there is no other time by which it is idle. */
-function keepUnjudged(r: usize, slot: u32, time: f64, last: f64, value: f64, arrivalMs: f64): void {
+function storeUnjudged(r: usize, slot: u32, time: f64, last: f64, value: f64, arrivalMs: f64): void {
   emitPlain(EVENT_SENT, slot, time, value, 0, arrivalMs);
   if (last == 0) store<f64>(r, time, SR_LAST_TIME);
   if (last == 0 || time <= last) return;
@@ -312,12 +312,12 @@ function end(r: usize, slot: u32, time: f64, last: f64, value: f64, arrivalMs: f
     if (bits >>> 48 == START_MARKER_HIGH) begin(r, slot, time, last, <f64>(bits & MARKER_BITS), arrivalMs);
     else if (bits >>> 48 == RESTART_MARKER_HIGH) markRestart(r, time);
     else if (bits >>> 48 == WIDTH_MARKER_HIGH) takeWidth(r, time, reinterpret<f64>((bits & MARKER_BITS) << 16));
-    else if (bits == NOT_A_NUMBER || abs(value) == Infinity) keepUnjudged(r, slot, time, last, value, arrivalMs);
+    else if (bits == NOT_A_NUMBER || abs(value) == Infinity) storeUnjudged(r, slot, time, last, value, arrivalMs);
     else countInvalid();
     return;
   }
   countStale();
-  keepUnjudged(r, slot, time, last, value, arrivalMs);
+  storeUnjudged(r, slot, time, last, value, arrivalMs);
   const flags = load<u32>(r, SR_FLAGS);
   if ((flags & FLAG_BUCKET) != 0) addBucketSample(slot, time, value, false, arrivalMs);
   if (time < last || (flags & FLAG_ENDED) != 0) return;

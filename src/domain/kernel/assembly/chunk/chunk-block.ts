@@ -7,8 +7,8 @@ import { CR_CHUNK, CR_CHUNK_BYTES, CR_FIRST_TIME, CR_LAST_TIME, CR_STREAM } from
 
 // @ts-ignore
 @inline
-function recordAt(records: usize, places: usize, index: u32): usize {
-  return records + (<usize>load<u32>(places + (<usize>index << 2)) << 2);
+function recordAt(records: usize, positions: usize, index: u32): usize {
+  return records + (<usize>load<u32>(positions + (<usize>index << 2)) << 2);
 }
 
 // @ts-ignore
@@ -18,11 +18,11 @@ function isSameStream(a: usize, b: usize): bool {
 }
 
 /** Streams of ordered records. */
-function countStreams(records: usize, places: usize, count: u32): u32 {
+function countStreams(records: usize, positions: usize, count: u32): u32 {
   let streams: u32 = 1;
-  let before = recordAt(records, places, 0);
+  let before = recordAt(records, positions, 0);
   for (let i: u32 = 1; i < count; i++) {
-    const record = recordAt(records, places, i);
+    const record = recordAt(records, positions, i);
     if (!isSameStream(before, record)) streams++;
     before = record;
   }
@@ -33,14 +33,14 @@ function countStreams(records: usize, places: usize, count: u32): u32 {
  * Writes the block of `count` (at least one) records, which begin so many words behind `records` as the u32 at `places` say, to `block` and returns its
  * bytes without the checksum. Up to 15 bytes behind them are touched.
  */
-export function encodeChunkBlock(records: usize, places: usize, count: u32, block: usize): u32 {
-  const streams = countStreams(records, places, count);
+export function encodeChunkBlock(records: usize, positions: usize, count: u32, block: usize): u32 {
+  const streams = countStreams(records, positions, count);
   const area = block + CB_HEADER_BYTES + <usize>streams * CB_STREAM_BYTES;
   let stream = block + CB_HEADER_BYTES - CB_STREAM_BYTES, next = area;
   let before: usize = 0;
   let least: f64 = Infinity, most: f64 = -Infinity;
   for (let i: u32 = 0; i < count; i++) {
-    const record = recordAt(records, places, i);
+    const record = recordAt(records, positions, i);
     if (before == 0 || !isSameStream(before, record)) {
       stream += CB_STREAM_BYTES;
       v128.store(stream, v128.load(record, CR_STREAM));

@@ -109,8 +109,8 @@ function encodeIntegers(count: u32, scale: u32, at: usize): usize {
   const low = order == 0 ? min0 : order == 1 ? min1 : min2;
   const range = <u64>((order == 0 ? max0 : order == 1 ? max1 : max2) - low);
   toResiduals(count, order, low, range);
-  const residuals = WORDS + (<usize>order << 3), places = count - order;
-  const step = range > 1 ? commonStep(residuals, places) : 1;
+  const residuals = WORDS + (<usize>order << 3), residualCount = count - order;
+  const step = range > 1 ? commonStep(residuals, residualCount) : 1;
   const width = bitLength(step > 1 ? range / step : range);
   store<u8>(at, <u8>(order | (scale << 2) | (step > 1 ? STEP : 0)));
   store<u8>(at, <u8>width, 1);
@@ -120,9 +120,9 @@ function encodeIntegers(count: u32, scale: u32, at: usize): usize {
   next = writeVarint(zigzag(low), next);
   if (step > 1) {
     next = writeVarint(step, next);
-    divide(residuals, places, <f64>step, range);
+    divide(residuals, residualCount, <f64>step, range);
   }
-  return packWords(residuals, places, width, next);
+  return packWords(residuals, residualCount, width, next);
 }
 
 /** Extremes of the integers and of their first and second differences, as far as there are any. */
@@ -257,9 +257,9 @@ function encodeBits(values: usize, count: u32, at: usize): usize {
   const bytes = <usize>count << 3;
   const first = rotl<u64>(load<u64>(values), 1);
   let low = first, high = first, differing: u64 = 0;
-  for (let place: usize = 0; place < bytes; place += 8) {
-    const word = rotl<u64>(load<u64>(values + place), 1);
-    store<u64>(WORDS + place, word);
+  for (let offset: usize = 0; offset < bytes; offset += 8) {
+    const word = rotl<u64>(load<u64>(values + offset), 1);
+    store<u64>(WORDS + offset, word);
     low = min(low, word);
     high = max(high, word);
     differing |= word ^ first;
@@ -277,7 +277,7 @@ function encodeBits(values: usize, count: u32, at: usize): usize {
   if (width == 0) return at + 10;
   store<u8>(at, <u8>shift, 10);
   const lows = i64x2.splat(low);
-  for (let place: usize = 0; place < bytes; place += 16)
-    v128.store(WORDS + place, i64x2.shr_u(i64x2.sub(v128.load(WORDS + place), lows), shift));
+  for (let offset: usize = 0; offset < bytes; offset += 16)
+    v128.store(WORDS + offset, i64x2.shr_u(i64x2.sub(v128.load(WORDS + offset), lows), shift));
   return packWords(WORDS, count, width, at + 11);
 }

@@ -30,12 +30,12 @@ export const RECORD_BYTES_MAX: u32 = 36 + FORM_BYTES + 25 + 16 * (WINDOW_MAX + 1
  * returns the bytes of the chunk; 0 when there are none.
  */
 export function pack(r: usize, out: usize): u32 {
-  const held = load<u32>(r, SR_COUNT);
-  const count = min(load<u32>(r, SR_UNCHUNKED), held);
+  const ringCount = load<u32>(r, SR_COUNT);
+  const count = min(load<u32>(r, SR_UNCHUNKED), ringCount);
   if (count == 0) return 0;
   const head = load<u32>(r, SR_HEAD);
-  unroll(valuesOf(r, held), 3, head, count, VALUES);
-  unroll(intervalsOf(r, held), 2, head, count, INTERVALS);
+  unroll(valuesOf(r, ringCount), 3, head, count, VALUES);
+  unroll(intervalsOf(r, ringCount), 2, head, count, INTERVALS);
   v128.store(out, v128.load(r, SR_HASH), CR_STREAM);
   let at = out + CR_CHUNK;
   const gap = <f64>load<u32>(INTERVALS);

@@ -70,19 +70,19 @@ export function writeIdentity(at: usize, headBytes: u32): bool {
   seen |= nameFlaws(valueOf(metricLabel), metricBytes, metric);
   let separator: u32 = 0x22; // " at first, then ,"
   let separatorBytes: usize = 1;
-  for (let place: u32 = 0; place < labelCount; place++) {
-    if (place == metricLabel || place == serviceLabel) continue;
+  for (let index: u32 = 0; index < labelCount; index++) {
+    if (index == metricLabel || index == serviceLabel) continue;
     store<u16>(to, <u16>separator);
     to += separatorBytes;
     separator = 0x222c;
     separatorBytes = 2;
-    const nameBytes = nameBytesOf(place);
-    seen |= copyText(to, nameOf(place), nameBytes);
+    const nameBytes = nameBytesOf(index);
+    seen |= copyText(to, nameOf(index), nameBytes);
     to += nameBytes;
     store<u32>(to, 0x223a22); // ":"
     to += 3;
-    const bytes = valueBytesOf(place);
-    const value = copyText(to, valueOf(place), bytes);
+    const bytes = valueBytesOf(index);
+    const value = copyText(to, valueOf(index), bytes);
     wide |= value & WIDE;
     seen |= value & ESCAPED;
     to += bytes;
@@ -129,8 +129,8 @@ function copyText(to: usize, from: usize, bytes: u32): u32 {
 }
 
 function valuesAreUtf8(): bool {
-  for (let place: u32 = 0; place < labelCount; place++) {
-    if (!isUtf8(valueOf(place), valueBytesOf(place))) return false;
+  for (let index: u32 = 0; index < labelCount; index++) {
+    if (!isUtf8(valueOf(index), valueBytesOf(index))) return false;
   }
   return true;
 }

@@ -33,12 +33,12 @@ export function seriesKindsAdd(name: usize, bytes: u32, tenant: u32, counts: boo
   if (entries == <u32>SERIES_KINDS_MAX) return false;
   hashOfKey(name, bytes, tenant);
   const key = hashLow | SAID;
-  let place = <u32>(key >> 32);
+  let probe = <u32>(key >> 32);
   while (true) {
-    const at = slotAt(place++);
-    const held = load<u64>(at);
-    if (held != 0 && (held | SAID) != key) continue;
-    if (held == 0) entries++;
+    const at = slotAt(probe++);
+    const stored = load<u64>(at);
+    if (stored != 0 && (stored | SAID) != key) continue;
+    if (stored == 0) entries++;
     store<u64>(at, key - SAID + ENTERED + (counts ? COUNTS : 0) + (isContested ? CONTESTED : 0));
     return true;
   }
@@ -46,8 +46,8 @@ export function seriesKindsAdd(name: usize, bytes: u32, tenant: u32, counts: boo
 
 // @ts-ignore
 @inline
-function slotAt(place: u32): usize {
-  return <usize>SERIES_KINDS + (<usize>(place & (SLOTS - 1)) << 3);
+function slotAt(probe: u32): usize {
+  return <usize>SERIES_KINDS + (<usize>(probe & (SLOTS - 1)) << 3);
 }
 
 /** Flags of a series by the type that came with it, as remote-write numbers them (domain/series/metric-metadata.ts): its own, whatever others of its name are; else by its name, or KIND_CONTESTED. */
@@ -65,18 +65,18 @@ export function kindOfSeries(name: usize, bytes: u32, tenant: u32, type: u32): u
 // @ts-ignore
 @inline
 function correctKind(name: usize, bytes: u32, tenant: u32, flags: u32): u32 {
-  return entries == 0 ? flags : lookUp(name, bytes, tenant, flags);
+  return entries == 0 ? flags : kindFlags(name, bytes, tenant, flags);
 }
 
-function lookUp(name: usize, bytes: u32, tenant: u32, flags: u32): u32 {
+function kindFlags(name: usize, bytes: u32, tenant: u32, flags: u32): u32 {
   hashOfKey(name, bytes, tenant);
   const key = hashLow | SAID;
-  let place = <u32>(key >> 32);
+  let probe = <u32>(key >> 32);
   while (true) {
-    const held = load<u64>(slotAt(place++));
-    if (held == 0) return flags;
-    if ((held | SAID) != key) continue;
-    if ((held & CONTESTED) != 0) return KIND_CONTESTED;
-    return (held & COUNTS) != 0 ? flags | FLAG_COUNTER : flags & ~(<u32>FLAG_COUNTER);
+    const stored = load<u64>(slotAt(probe++));
+    if (stored == 0) return flags;
+    if ((stored | SAID) != key) continue;
+    if ((stored & CONTESTED) != 0) return KIND_CONTESTED;
+    return (stored & COUNTS) != 0 ? flags | FLAG_COUNTER : flags & ~(<u32>FLAG_COUNTER);
   }
 }

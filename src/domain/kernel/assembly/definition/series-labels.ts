@@ -15,10 +15,10 @@ const LABEL_VALUE: usize = 8;
 const LABEL_VALUE_BYTES: usize = 12;
 const LABELS = memory.data(129 * 16, 16);
 
-/** The place of a label that is not there. */
+/** The index of a label that is missing. */
 export const NO_LABEL: u32 = U32.MAX_VALUE;
 
-/** Labels that were read last; their places are 0 .. labelCount - 1. */
+/** Labels that were read last; their indexes are 0 .. labelCount - 1. */
 export let labelCount: u32 = 0;
 export let metricLabel: u32 = NO_LABEL;
 export let serviceLabel: u32 = NO_LABEL;
@@ -30,28 +30,28 @@ export let labelTextBytes: u32 = 0;
 
 // @ts-ignore
 @inline
-function labelAt(place: u32): usize {
-  return LABELS + <usize>place * LABEL_BYTES;
+function labelAt(index: u32): usize {
+  return LABELS + <usize>index * LABEL_BYTES;
 }
 // @ts-ignore
 @inline
-export function nameOf(place: u32): usize {
-  return load<u32>(labelAt(place), LABEL_NAME);
+export function nameOf(index: u32): usize {
+  return load<u32>(labelAt(index), LABEL_NAME);
 }
 // @ts-ignore
 @inline
-export function nameBytesOf(place: u32): u32 {
-  return load<u32>(labelAt(place), LABEL_NAME_BYTES);
+export function nameBytesOf(index: u32): u32 {
+  return load<u32>(labelAt(index), LABEL_NAME_BYTES);
 }
 // @ts-ignore
 @inline
-export function valueOf(place: u32): usize {
-  return load<u32>(labelAt(place), LABEL_VALUE);
+export function valueOf(index: u32): usize {
+  return load<u32>(labelAt(index), LABEL_VALUE);
 }
 // @ts-ignore
 @inline
-export function valueBytesOf(place: u32): u32 {
-  return load<u32>(labelAt(place), LABEL_VALUE_BYTES);
+export function valueBytesOf(index: u32): u32 {
+  return load<u32>(labelAt(index), LABEL_VALUE_BYTES);
 }
 
 /**
@@ -90,8 +90,8 @@ export function readLabels(span: usize, spanBytes: u32): bool {
 /** Whether the value of a label, which may be absent, is no longer than a name. */
 // @ts-ignore
 @inline
-function isNameLong(place: u32): bool {
-  return place == NO_LABEL || valueBytesOf(place) <= NAME_MAX;
+function isNameLong(index: u32): bool {
+  return index == NO_LABEL || valueBytesOf(index) <= NAME_MAX;
 }
 
 let length: u32 = 0;
@@ -110,19 +110,19 @@ function readLength(p: usize): usize {
   return next;
 }
 
-/** Puts a label into its place by name; false when the name is there already. */
+/** Inserts a label in the order of names; false when the name is there already. */
 // @ts-ignore
 @inline
 function enter(name: usize, nameBytes: u32, value: usize, valueBytes: u32): bool {
-  let place = labelCount;
-  while (place > 0) {
-    const order = compare(nameOf(place - 1), nameBytesOf(place - 1), name, nameBytes);
+  let index = labelCount;
+  while (index > 0) {
+    const order = compare(nameOf(index - 1), nameBytesOf(index - 1), name, nameBytes);
     if (order < 0) break;
     if (order == 0) return false;
-    v128.store(labelAt(place), v128.load(labelAt(place - 1)));
-    place--;
+    v128.store(labelAt(index), v128.load(labelAt(index - 1)));
+    index--;
   }
-  const at = labelAt(place);
+  const at = labelAt(index);
   store<u32>(at, <u32>name, LABEL_NAME);
   store<u32>(at, nameBytes, LABEL_NAME_BYTES);
   store<u32>(at, <u32>value, LABEL_VALUE);
@@ -150,19 +150,19 @@ function findRoles(): void {
   metricLabel = serviceLabel = environmentLabel = NO_LABEL;
   namesReplica = false;
   let serviceRank: u32 = <u32>SERVICE_LABEL_ABSENT - 1, environmentRank: u32 = 4;
-  for (let place: u32 = 0; place < labelCount; place++) {
-    const role = roleOf(nameOf(place), nameBytesOf(place));
+  for (let index: u32 = 0; index < labelCount; index++) {
+    const role = roleOf(nameOf(index), nameBytesOf(index));
     if (role == ROLE_REPLICA) namesReplica = true;
-    if (role == 0 || role == ROLE_REPLICA || valueBytesOf(place) == 0) continue;
+    if (role == 0 || role == ROLE_REPLICA || valueBytesOf(index) == 0) continue;
     if (role == ROLE_METRIC) {
-      metricLabel = place;
+      metricLabel = index;
     } else if (role < ROLE_ENVIRONMENT) {
       if (role - ROLE_SERVICE >= serviceRank) continue;
       serviceRank = role - ROLE_SERVICE;
-      serviceLabel = place;
+      serviceLabel = index;
     } else if (role - ROLE_ENVIRONMENT < environmentRank) {
       environmentRank = role - ROLE_ENVIRONMENT;
-      environmentLabel = place;
+      environmentLabel = index;
     }
   }
   serviceLabelNumber = serviceRank + 1;

@@ -50,14 +50,14 @@ function takeBlock(bytes: u32): usize {
   }
   const block = <usize>load<u32>(freeBlocks + (from << 2));
   store<u32>(freeBlocks + (from << 2), load<u32>(block));
-  if (from > units) keepBlock(block + units * UNIT, from - units);
+  if (from > units) freeBlock(block + units * UNIT, from - units);
   used += units * UNIT;
   return block;
 }
 
 // @ts-ignore
 @inline
-function keepBlock(block: usize, units: u32): void {
+function freeBlock(block: usize, units: u32): void {
   store<u32>(block, load<u32>(freeBlocks + (units << 2)));
   store<u32>(freeBlocks + (units << 2), <u32>block);
 }
@@ -67,7 +67,7 @@ export function removeStream(slot: u32): void {
   const r = recordOf(slot);
   const units = (load<u32>(r, SR_IDENTITY_BYTES) + UNIT - 1) / UNIT;
   used -= units * UNIT;
-  keepBlock(<usize>load<u32>(r, SR_IDENTITY), units);
+  freeBlock(<usize>load<u32>(r, SR_IDENTITY), units);
   removeSlot(slot);
 }
 
@@ -102,7 +102,7 @@ export function createStream(hashPointer: usize, tenant: u32, partition: u32, de
   const slot = createSlot(hashPointer, tenant, partition, defined & DEFINE_STREAM_FLAGS);
   if (slot < 0) {
     used -= (identityLength + UNIT - 1) / UNIT * UNIT;
-    keepBlock(block, (identityLength + UNIT - 1) / UNIT);
+    freeBlock(block, (identityLength + UNIT - 1) / UNIT);
     return -1;
   }
   const r = recordOf(slot);

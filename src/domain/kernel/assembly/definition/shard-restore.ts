@@ -83,7 +83,7 @@ function takeIntervals(into: usize, count: u32): bool {
 export function restoreStreams(pointer: usize, bytes: u32, previous: i32, tenant: u32, headBytes: u32, partition: u32): u32 {
   bindingsReset();
   const end = pointer + bytes;
-  let at = pointer, known = previous < 0 ? 0 : keepIdentity(recordOf(previous));
+  let at = pointer, known = previous < 0 ? 0 : setIdentityAside(recordOf(previous));
   while (at < end && headBytes != 0 && bindingsCount() < BINDINGS_MAX) {
     const shared = varintAt(at, end);
     const rest = varintEnd() == 0 ? 0 : varintAt(varintEnd(), end);
@@ -111,7 +111,7 @@ export function restoreStreams(pointer: usize, bytes: u32, previous: i32, tenant
 /** Copies a stream's identity to IDENTITY; its bytes. */
 // @ts-ignore
 @inline
-function keepIdentity(r: usize): u32 {
+function setIdentityAside(r: usize): u32 {
   const bytes = load<u32>(r, SR_IDENTITY_BYTES);
   memory.copy(IDENTITY, <usize>load<u32>(r, SR_IDENTITY), bytes);
   return bytes;

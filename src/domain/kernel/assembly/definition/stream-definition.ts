@@ -135,7 +135,7 @@ function describesTarget(name: usize, nameBytes: u32): bool {
 }
 
 /**
- * Prepares the definition of a stream whose identity TypeScript knows: STATUS_OK (definedIsHeld() says whether the shard holds it),
+ * Prepares the definition of a stream whose identity TypeScript knows: STATUS_OK (definedIsKnown() says whether the shard has it),
  * STATUS_ASK_OWNER or STATUS_DEFINITIONS_FULL. BODY_PADDING_BYTES of anything follow the identity.
  */
 export function definePrepare(identity: usize, identityLength: u32, tenant: u32, ofPartition: u32, flags: u32): i32 {
@@ -146,11 +146,11 @@ export function definePrepare(identity: usize, identityLength: u32, tenant: u32,
   return prepare(identityLength, tenant, ofPartition, flags);
 }
 
-let held: bool = false;
+let isPreparedKnown: bool = false;
 
-/** Whether this engine's shard holds the stream that was prepared last: 1 or 0. */
-export function definedIsHeld(): u32 {
-  return held ? 1 : 0;
+/** Whether this engine's shard has the stream that was prepared last: 1 or 0. */
+export function definedIsKnown(): u32 {
+  return isPreparedKnown ? 1 : 0;
 }
 
 function prepare(identity: u32, tenant: u32, ofPartition: u32, flags: u32): i32 {
@@ -165,7 +165,7 @@ function prepare(identity: u32, tenant: u32, ofPartition: u32, flags: u32): i32 
   store<u64>(at, hashHigh, DEFINE_HASH + 8);
   store<u64>(at, identity, DEFINE_IDENTITY_BYTES);
   if (definedDestination() != engine) return STATUS_ASK_OWNER;
-  held = findSlot(at + DEFINE_HASH, tenant) >= 0;
+  isPreparedKnown = findSlot(at + DEFINE_HASH, tenant) >= 0;
   return STATUS_OK;
 }
 
@@ -174,27 +174,27 @@ export function definedDestination(): u32 {
   return partition % engines;
 }
 
-/** Ends the definition that was prepared last with a ref of the caller's. A stream that is not held counts as new. */
-export function defineFinish(ref: u32, isHeld: bool): void {
+/** Ends the definition that was prepared last with a ref of the caller's. A stream that is not known counts as new. */
+export function defineFinish(ref: u32, isKnown: bool): void {
   const at = entry();
   store<u32>(at, ref, DEFINE_REF);
-  if (!isHeld) store<u32>(at, load<u32>(at, DEFINE_FLAGS) | DEFINE_COUNTED, DEFINE_FLAGS);
+  if (!isKnown) store<u32>(at, load<u32>(at, DEFINE_FLAGS) | DEFINE_COUNTED, DEFINE_FLAGS);
   used += (DEFINE_HEADER_BYTES + bytes + 7) & ~7;
 }
 
 /** The same with a ref and, for a new stream, an allowance of the kernel's own: STATUS_OK or STATUS_ALLOWANCE_SPENT. */
-export function finishSeries(isHeld: bool): i32 {
-  if (nextRef == endRef || (!isHeld && newStreams == 0)) return STATUS_ALLOWANCE_SPENT;
-  if (!isHeld) newStreams--;
-  defineFinish(nextRef++, isHeld);
+export function finishSeries(isKnown: bool): i32 {
+  if (nextRef == endRef || (!isKnown && newStreams == 0)) return STATUS_ALLOWANCE_SPENT;
+  if (!isKnown) newStreams--;
+  defineFinish(nextRef++, isKnown);
   return STATUS_OK;
 }
 
-/** Whether the stream that was prepared last is held here. */
+/** Whether the stream that was prepared last is known here. */
 // @ts-ignore
 @inline
-export function preparedIsHeld(): bool {
-  return held;
+export function preparedIsKnown(): bool {
+  return isPreparedKnown;
 }
 
 /** Ref that was handed out last by finishSeries(). */

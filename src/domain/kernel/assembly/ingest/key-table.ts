@@ -4,7 +4,7 @@
 // Entries of 32 bytes lie in the order in which they came. Senders repeat their series in the same order, so the entry behind the last one found is
 // tried first: a comparison in memory that the processor has fetched ahead, instead of two cache misses. Other keys are found by an index of
 // {low half of the hash's first word u32, entry number + 1 u32}: open addressing, linear probing, load at most 0.5. An index that is half full doubles
-// into a fresh region behind it, read and written in order because the place is the hash's low bits.
+// into a fresh region behind it, read and written in order because the slot is the hash's low bits.
 import { KEY_TABLE, KEY_TABLE_BYTES } from "../../../../core/layout/memory-map";
 import { STATUS_OK, STATUS_TABLE_FULL } from "../../../../core/layout/kernel-status";
 import { hashOfKey, hashHigh, hashLow } from "../hash/identity-hash";
@@ -51,8 +51,8 @@ function entryOf(number: u32): usize {
 
 // @ts-ignore
 @inline
-function slotAt(place: u32): usize {
-  return region + (<usize>(place & (slots - 1)) << SLOT_SHIFT);
+function slotAt(probe: u32): usize {
+  return region + (<usize>(probe & (slots - 1)) << SLOT_SHIFT);
 }
 
 // @ts-ignore
@@ -61,11 +61,11 @@ function holds(entry: usize, low: u64, high: u64, tenant: u32): bool {
   return load<u64>(entry, ENTRY_HASH_LOW) == low && load<u64>(entry, ENTRY_HASH_HIGH) == high && load<u32>(entry, ENTRY_TENANT) == tenant;
 }
 
-/** Puts an entry's number into the first free slot behind its place. */
+/** Puts an entry's number into the first free slot from its own on. */
 function index(low: u64, number: u32): void {
-  let place = <u32>low;
-  let slot = slotAt(place);
-  while (load<u32>(slot, SLOT_NUMBER) != 0) slot = slotAt(++place);
+  let probe = <u32>low;
+  let slot = slotAt(probe);
+  while (load<u32>(slot, SLOT_NUMBER) != 0) slot = slotAt(++probe);
   store<u32>(slot, <u32>low);
   store<u32>(slot, number + 1, SLOT_NUMBER);
 }
@@ -129,7 +129,7 @@ export function keyExpectNext(): bool {
   return keyExpectBehind(foundNumber());
 }
 
-/** Keeps the label bytes of the stream that was inserted last. */
+/** Stores the label bytes of the stream that was inserted last. */
 export function keyStoreLabels(pointer: usize, bytes: u32): void {
   if (foundNumber() == entries - 1) keyStoreText(entries - 1, pointer, bytes);
 }
@@ -147,9 +147,9 @@ export function keyFind(low: u64, high: u64, tenant: u32): bool {
   keyLow = low;
   keyHigh = high;
   keyTenant = tenant;
-  let place = <u32>low;
+  let probe = <u32>low;
   while (true) {
-    const slot = slotAt(place++);
+    const slot = slotAt(probe++);
     const number = load<u32>(slot, SLOT_NUMBER);
     if (number == 0) return false;
     if (load<u32>(slot) != <u32>low) continue;

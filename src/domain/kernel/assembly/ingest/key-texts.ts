@@ -51,14 +51,14 @@ export function keyExpects(pointer: usize, bytes: u32): i32 {
 
 /** Expects the text behind that of an entry; false when that has none. */
 export function keyExpectBehind(entry: u32): bool {
-  const place = load<u32>(<usize>KEY_TEXT_OF + (<usize>entry << 2));
-  if (place == 0) return false;
-  const text = <usize>KEY_TEXTS + (<usize>(place - 1) << 3);
+  const position = load<u32>(<usize>KEY_TEXT_OF + (<usize>entry << 2));
+  if (position == 0) return false;
+  const text = <usize>KEY_TEXTS + (<usize>(position - 1) << 3);
   expected = behind(text, load<u32>(text, TEXT_BYTES));
   return true;
 }
 
-/** Keeps the text of an entry that was made just now, where there is room. */
+/** Stores the text of an entry that was made just now, where there is room. */
 export function keyStoreText(entry: u32, pointer: usize, bytes: u32): void {
   if (bytes < TEXT_BYTES_MIN || load<u32>(<usize>KEY_TEXT_OF + (<usize>entry << 2)) != 0) return;
   const end = behind(textsEnd, bytes);

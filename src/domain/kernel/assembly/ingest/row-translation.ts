@@ -3,7 +3,7 @@
 // (actors/engine/recovery/replayed-refs.ts). Slow twin: in test/property/domain/kernel/row-translation.test.ts.
 import { REPLAYED_COVERAGE, REPLAYED_REFS, REPLAYED_REFS_MAX } from "../../../../core/layout/memory-map";
 import {
-  COVERAGE_NO, COVERAGE_UNKNOWN, REPLAYED_NEW_REF, REPLAYED_OTHERS, REPLAYED_PARTITION, REPLAYED_PLACE, REPLAYED_REF_BYTES, REPLAYED_UNKNOWN,
+  COVERAGE_NO, COVERAGE_UNKNOWN, REPLAYED_NEW_REF, REPLAYED_OTHERS, REPLAYED_PARTITION, REPLAYED_OWNER, REPLAYED_REF_BYTES, REPLAYED_UNKNOWN,
 } from "../../../../core/layout/replayed-refs";
 import { ROW_BYTES, ROW_OFFSET, ROW_REF, ROW_VALUE } from "../../../../core/layout/row-frame";
 
@@ -23,25 +23,25 @@ export function translateRows(pointer: usize, rows: u32, out: usize): u32 {
   let row = pointer;
   let to = out;
   let newRef: u32 = 0;
-  let isPassed = false;
+  let isSkipped = false;
   for (let last: u64 = U64.MAX_VALUE; row < end; row += ROW_BYTES) {
     const ref = load<u32>(row, ROW_REF);
     if (<u64>ref != last) {
       if (ref >= <u32>REPLAYED_REFS_MAX) break;
       const entry = <usize>REPLAYED_REFS + <usize>ref * REPLAYED_REF_BYTES;
-      const place = load<u32>(entry, REPLAYED_PLACE);
-      if (place == REPLAYED_UNKNOWN) break;
-      isPassed = place == REPLAYED_OTHERS;
-      if (!isPassed) {
-        const coverage = load<u8>(<usize>REPLAYED_COVERAGE + place - REPLAYED_PARTITION);
+      const owner = load<u32>(entry, REPLAYED_OWNER);
+      if (owner == REPLAYED_UNKNOWN) break;
+      isSkipped = owner == REPLAYED_OTHERS;
+      if (!isSkipped) {
+        const coverage = load<u8>(<usize>REPLAYED_COVERAGE + owner - REPLAYED_PARTITION);
         if (coverage == COVERAGE_UNKNOWN) break;
-        isPassed = coverage != COVERAGE_NO;
+        isSkipped = coverage != COVERAGE_NO;
         newRef = load<u32>(entry, REPLAYED_NEW_REF);
-        if (!isPassed && newRef == 0) break;
+        if (!isSkipped && newRef == 0) break;
       }
       last = ref;
     }
-    if (isPassed) continue;
+    if (isSkipped) continue;
     store<u32>(to, newRef - 1, ROW_REF);
     store<u32>(to, load<u32>(row, ROW_OFFSET), ROW_OFFSET);
     store<u64>(to, load<u64>(row, ROW_VALUE), ROW_VALUE);

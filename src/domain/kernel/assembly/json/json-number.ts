@@ -40,8 +40,8 @@ function takeDigits(p: usize): usize {
     const values = i8x16.sub(v128.load(p), i8x16.splat(0x30));
     digits = ctz(i8x16.bitmask(i8x16.gt_u(values, i8x16.splat(9))) | (1 << STEP_DIGITS));
     // Moves the digits to the end, behind zeros: places below zero are beyond the vector, which swizzle reads as zero.
-    const places = i8x16.sub(i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), i8x16.splat(<i8>(STEP_DIGITS - digits)));
-    const aligned = i8x16.swizzle(values, places);
+    const indices = i8x16.sub(i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), i8x16.splat(<i8>(STEP_DIGITS - digits)));
+    const aligned = i8x16.swizzle(values, indices);
     const step = eightDigits(i64x2.extract_lane(aligned, 0)) * 100_000_000 + eightDigits(i64x2.extract_lane(aligned, 1));
     m = m * unchecked(STEP_POWERS[digits]) + step;
     p += digits;

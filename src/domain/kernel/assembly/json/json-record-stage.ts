@@ -56,7 +56,7 @@ export function jsonRecordBytes(): u32 {
   return load<u32>(next - ENTRY_BYTES, ENTRY_END) - load<u32>(next - ENTRY_BYTES, ENTRY_START);
 }
 
-/** Its place in the body, from 0. */
+/** Its index in the body, from 0. */
 export function jsonRecordIndex(): u32 {
   return <u32>((next - INDEX) / ENTRY_BYTES) - 1;
 }

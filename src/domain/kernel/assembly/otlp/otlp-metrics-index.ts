@@ -36,7 +36,7 @@ export const METRIC_UNIT: usize = 28; // u32, 0 = none
 export const METRIC_SCOPE: usize = 32; // u32, the name of its scope
 export const METRIC_SCOPE_BYTES: usize = 36; // u32, 0 = it has none
 const UNIT_BYTES_MAX: usize = 63; // its length is one byte
-/** The last place of the index that an entry may begin at. */
+/** The last address that an entry may begin at. */
 export const LAST_ENTRY: usize = SERIES_INDEX + SERIES_INDEX_BYTES - METRIC_BYTES;
 
 /** The end of the entries in the index. */

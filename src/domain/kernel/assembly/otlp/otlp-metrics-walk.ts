@@ -90,7 +90,7 @@ export function otlpMetricsBegin(
 }
 
 /** Notes where the walk stands, which waits for nobody, so that other bodies may be walked before it goes on; answers where the index ends, which is the caller's to keep, as are body and OTLP_POINT. */
-export function otlpMetricsKeep(): usize {
+export function otlpMetricsSuspend(): usize {
   const at = <usize>RETAINED_PARSE;
   const flags: u32 = (isJson ? 1 : 0) | (converts ? 2 : 0) | (isCounter ? 4 : 0);
   store<i64>(at, baseMs, 0);
@@ -146,26 +146,26 @@ export function otlpMetricsGoOn(moved: isize): void {
   scope += moved;
   fieldsAt += moved;
   fieldsEnd += moved;
-  movePlace(OTLP_POINT + OTLP_POINT_RESOURCE, moved);
-  movePlace(OTLP_POINT + OTLP_POINT_NAME, moved);
-  movePlace(OTLP_POINT + OTLP_POINT_UNIT, moved);
-  movePlace(OTLP_POINT + OTLP_POINT_SCOPE, moved);
+  moveAddress(OTLP_POINT + OTLP_POINT_RESOURCE, moved);
+  moveAddress(OTLP_POINT + OTLP_POINT_NAME, moved);
+  moveAddress(OTLP_POINT + OTLP_POINT_UNIT, moved);
+  moveAddress(OTLP_POINT + OTLP_POINT_SCOPE, moved);
   for (let entry = <usize>SERIES_INDEX; entry < metricsEnd; entry += METRIC_BYTES) {
-    movePlace(entry + METRIC_RESOURCE, moved);
-    movePlace(entry + METRIC_NAME, moved);
-    movePlace(entry + METRIC_POINTS, moved);
-    movePlace(entry + METRIC_END, moved);
-    movePlace(entry + METRIC_UNIT, moved);
-    movePlace(entry + METRIC_SCOPE, moved);
+    moveAddress(entry + METRIC_RESOURCE, moved);
+    moveAddress(entry + METRIC_NAME, moved);
+    moveAddress(entry + METRIC_POINTS, moved);
+    moveAddress(entry + METRIC_END, moved);
+    moveAddress(entry + METRIC_UNIT, moved);
+    moveAddress(entry + METRIC_SCOPE, moved);
   }
 }
 
 /** Moves the address that stands at p, unless it is 0: none. */
 // @ts-ignore
 @inline
-function movePlace(p: usize, moved: isize): void {
-  const place = load<u32>(p);
-  if (place != 0) store<u32>(p, <u32>(<isize>place + moved));
+function moveAddress(p: usize, moved: isize): void {
+  const address = load<u32>(p);
+  if (address != 0) store<u32>(p, <u32>(<isize>address + moved));
 }
 
 /** Runs until the body is done or TypeScript has to act: STATUS_DONE, _UNKNOWN_STREAM, _ODD_RECORD (a point to be refused) or _ROWS_FULL. */

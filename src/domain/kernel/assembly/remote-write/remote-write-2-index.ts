@@ -39,7 +39,7 @@ export const ENTRY_UNIT: usize = 52; // u32, the same
 export const ENTRY_DESCRIBED: u32 = 0x80000000;
 /** The type's bits in ENTRY_NOTES. */
 export const NOTES_TYPE_MASK: u32 = 14;
-const LOOKED_UP_BYTES: usize = 16 * ENTRY_2_BYTES;
+const FOUND_AT_ONCE_BYTES: usize = 16 * ENTRY_2_BYTES;
 const INDEX_END: usize = SERIES_INDEX + SERIES_INDEX_BYTES;
 
 /** The end of the entries in the index. */
@@ -53,7 +53,7 @@ let histograms: u32 = 0;
 let exemplars: u32 = 0;
 
 let tenant: u32 = 0;
-let nextLookUp: usize = SERIES_INDEX;
+let nextFind: usize = SERIES_INDEX;
 
 // The series at hand.
 let refsAt: usize = 0;
@@ -127,7 +127,7 @@ function scan(p: usize, end: usize, hasSymbols: bool): i32 {
 
 /** Checks and indexes fields of the request: 0, SYMBOL_BEHIND, or a status; stops where the index is full if told so. */
 function scanFrom(p: usize, end: usize, hasSymbols: bool, stopWhenFull: bool): i32 {
-  indexEnd2 = nextLookUp = SERIES_INDEX;
+  indexEnd2 = nextFind = SERIES_INDEX;
   unindexed2 = end;
   let isBehind = false; // a series came
   while (p < end) {
@@ -165,9 +165,9 @@ function scanFrom(p: usize, end: usize, hasSymbols: bool, stopWhenFull: bool): i
       continue;
     }
     enter(content, p);
-    if (indexEnd2 - nextLookUp >= LOOKED_UP_BYTES) lookUpEntries();
+    if (indexEnd2 - nextFind >= FOUND_AT_ONCE_BYTES) findEntries();
   }
-  lookUpEntries();
+  findEntries();
   return 0;
 }
 
@@ -323,10 +323,10 @@ function notesOf(): u32 {
 }
 
 /** Looks up the entries that have not been; those that are known, with all that is said about them, need no second look. */
-function lookUpEntries(): void {
+function findEntries(): void {
   const end = indexEnd2;
   let touchedAll = false;
-  for (let entry = nextLookUp; entry < end; entry += ENTRY_2_BYTES) {
+  for (let entry = nextFind; entry < end; entry += ENTRY_2_BYTES) {
     const low = load<u64>(entry, ENTRY_HASH_LOW), high = load<u64>(entry, ENTRY_HASH_HIGH);
     if (!keyFindNext(low, high, tenant)) {
       if (!touchedAll) touchEntries(entry, end);
@@ -339,7 +339,7 @@ function lookUpEntries(): void {
     store<u32>(entry, foundSource(), ENTRY_SOURCE);
     store<u32>(entry, load<u32>(entry, ENTRY_END) | ENTRY_KNOWN, ENTRY_END);
   }
-  nextLookUp = end;
+  nextFind = end;
 }
 
 let lastTouched: u32 = 0; // so that the loads are not optimised away

@@ -45,7 +45,7 @@ export const ENTRY_KNOWN: u32 = 0x80000000;
 /** In ENTRY_FIELDS: from there to the end are usual samples and nothing else. */
 export const ENTRY_USUAL: u32 = 0x80000000;
 /** Entries looked up together: their cache misses then overlap, in a table of a million streams 16 for the time of one. */
-const LOOKED_UP_ENTRIES: usize = 16;
+const FOUND_AT_ONCE: usize = 16;
 /** After so many series in the expected order, one that is not is looked up alone, to find the place where the order goes on; else with those behind it. */
 const RUN_SERIES: u32 = 4;
 const INDEX_END: usize = SERIES_INDEX + SERIES_INDEX_BYTES;
@@ -66,7 +66,7 @@ let histograms: u32 = 0;
 let exemplars: u32 = 0;
 
 /** The first entry that has not been looked up. */
-let nextLookUp: usize = SERIES_INDEX;
+let nextFind: usize = SERIES_INDEX;
 
 // The series at hand.
 let tenant: u32 = 0;
@@ -113,7 +113,7 @@ export function indexFurther(end: usize): void {
 
 /** Checks and indexes fields of the request; stops where the index is full if told so. */
 function scan(p: usize, end: usize, stopWhenFull: bool): bool {
-  indexEnd = nextLookUp = SERIES_INDEX;
+  indexEnd = nextFind = SERIES_INDEX;
   unindexed = end;
   while (p < end) {
     const field = p;
@@ -139,8 +139,8 @@ function scan(p: usize, end: usize, stopWhenFull: bool): bool {
         if (samples != known) indexSeries(start, p); // without samples it is no reason to define a stream
         leaveOrder();
       }
-      const pending = indexEnd - nextLookUp;
-      if ((pending >= LOOKED_UP_ENTRIES * ENTRY_BYTES || (pending == ENTRY_BYTES && hasLostOrder)) && !lookUpEntries()) return false;
+      const pending = indexEnd - nextFind;
+      if ((pending >= FOUND_AT_ONCE * ENTRY_BYTES || (pending == ENTRY_BYTES && hasLostOrder)) && !findEntries()) return false;
       continue;
     }
     const known = samples;
@@ -149,7 +149,7 @@ function scan(p: usize, end: usize, stopWhenFull: bool): bool {
     unindexed = field;
     if (stopWhenFull) break;
   }
-  return lookUpEntries();
+  return findEntries();
 }
 
 /** How many series came in the expected order up to now; 0 = nothing is expected. All entries before have been looked up where it is not. */
@@ -191,18 +191,18 @@ function enterUsual(start: usize, end: usize): bool {
 @inline
 function enterKnown(start: usize, labelsBytes: u32, fields: usize, end: usize): void {
   const entry = indexEnd;
-  setPlaces(entry, start, labelsBytes, <u32>fields | ENTRY_USUAL, end);
+  setEntryBounds(entry, start, labelsBytes, <u32>fields | ENTRY_USUAL, end);
   markKnown(entry, foundRef(), foundDestination(), foundSource());
-  indexEnd = nextLookUp = entry + ENTRY_BYTES;
+  indexEnd = nextFind = entry + ENTRY_BYTES;
 }
 
 /** Looks up the entries that have not been; what the table does not know is checked. False when that is malformed. */
-function lookUpEntries(): bool {
+function findEntries(): bool {
   const end = indexEnd;
-  if (nextLookUp == end) return true;
+  if (nextFind == end) return true;
   let touchedAll = false;
   let isKnown = false;
-  for (let entry = nextLookUp; entry < end; entry += ENTRY_BYTES) {
+  for (let entry = nextFind; entry < end; entry += ENTRY_BYTES) {
     const low = load<u64>(entry, ENTRY_HASH_LOW), high = load<u64>(entry, ENTRY_HASH_HIGH);
     isKnown = keyFindNext(low, high, tenant);
     if (!isKnown) {
@@ -216,7 +216,7 @@ function lookUpEntries(): bool {
     }
     markKnown(entry, foundRef(), foundDestination(), foundSource());
   }
-  nextLookUp = end;
+  nextFind = end;
   hasLostOrder = false;
   if (isKnown && keyExpectNext()) inOrder = 1;
   return true;
@@ -376,7 +376,7 @@ function indexSeries(start: usize, end: usize): void {
 /** Where in the body the series of an entry lies. */
 // @ts-ignore
 @inline
-function setPlaces(entry: usize, span: usize, spanBytes: u32, fields: u32, end: usize): void {
+function setEntryBounds(entry: usize, span: usize, spanBytes: u32, fields: u32, end: usize): void {
   store<u32>(entry, <u32>span, ENTRY_SPAN);
   store<u32>(entry, spanBytes, ENTRY_SPAN_BYTES);
   store<u32>(entry, fields, ENTRY_FIELDS);
@@ -388,7 +388,7 @@ function setPlaces(entry: usize, span: usize, spanBytes: u32, fields: u32, end: 
 function enter(span: usize, spanBytes: u32, fields: u32, end: usize, key: usize, keyBytes: u32): void {
   const usable = keyBytes > 0 && keyBytes != U32.MAX_VALUE;
   if (usable) hashOfKey(key, keyBytes, tenant);
-  setPlaces(indexEnd, span, spanBytes, fields, end);
+  setEntryBounds(indexEnd, span, spanBytes, fields, end);
   store<u64>(indexEnd, usable ? hashLow : 0, ENTRY_HASH_LOW);
   store<u64>(indexEnd, usable ? hashHigh : 0, ENTRY_HASH_HIGH);
   indexEnd += ENTRY_BYTES;

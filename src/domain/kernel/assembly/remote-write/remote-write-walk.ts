@@ -23,7 +23,7 @@ import {
 } from "./remote-write-index";
 import { readSample, sampleBits, sampleStart, sampleTime } from "./remote-write-sample";
 import { labelsBytes, labelsOf, setSymbols, symbolCount } from "./remote-write-symbols";
-import { definedDestination, definedPartition, finishedRef, finishSeries, preparedIsHeld, prepareSeries } from "../definition/stream-definition";
+import { definedDestination, definedPartition, finishedRef, finishSeries, preparedIsKnown, prepareSeries } from "../definition/stream-definition";
 import { usualTimeAt } from "./usual-time";
 
 const EXPONENT: u64 = 0x7ff0000000000000;
@@ -113,7 +113,7 @@ export function remoteWriteSkipped(): u32 {
  * Notes where the walk stands, so that other bodies may be walked before it goes on; answers where the index ends. The index, the symbols and the body are the
  * caller's to keep. Only where a step has stopped with STATUS_ROWS_FULL, _REJECTS_FULL or _DEFINITIONS_FULL, or the series it stopped at has been settled.
  */
-export function remoteWriteKeep(): usize {
+export function remoteWriteSuspend(): usize {
   const at = <usize>RETAINED_PARSE;
   const flags: u32 = (isVersion2 ? 1 : 0) | (inSeries ? 2 : 0) | (usual ? 4 : 0) | (isEntered ? 8 : 0);
   store<i64>(at, baseMs, 0);
@@ -298,8 +298,8 @@ function skipSeries(): void {
 }
 
 /** After STATUS_ASK_OWNER: whether the shard of another engine holds the stream. STATUS_OK, or STATUS_ALLOWANCE_SPENT as from a step. */
-export function defineSettle(isHeld: bool): i32 {
-  if (pending == STATUS_ASK_OWNER) pending = settle(isHeld);
+export function defineSettle(isKnown: bool): i32 {
+  if (pending == STATUS_ASK_OWNER) pending = settle(isKnown);
   return pending;
 }
 
@@ -307,7 +307,7 @@ export function defineSettle(isHeld: bool): i32 {
 function define(): i32 {
   if (isVersion2 && !bringLabels()) return STATUS_BAD_LABELS;
   const status = prepareSeries(spanPointer, spanBytes, tenant, isVersion2 ? load<u32>(entryAt, ENTRY_TYPE) & ~ENTRY_DESCRIBED : 0);
-  return status == STATUS_OK ? settle(preparedIsHeld()) : status;
+  return status == STATUS_OK ? settle(preparedIsKnown()) : status;
 }
 
 /** Makes the label bytes of a 2.0 series, which refer to symbols in its entry. */
@@ -317,20 +317,20 @@ function bringLabels(): bool {
   return spanPointer != 0;
 }
 
-function settle(isHeld: bool): i32 {
-  const status = finishSeries(isHeld);
+function settle(isKnown: bool): i32 {
+  const status = finishSeries(isKnown);
   if (status != STATUS_OK) return status;
   if (keyInsert(finishedRef(), definedDestination(), definedPartition()) != STATUS_OK) {
     keyTableClear();
     keyInsert(finishedRef(), definedDestination(), definedPartition());
   }
   keySetSource(0);
-  keepLabels();
+  storeLabels();
   return enterSeries();
 }
 
 /** Where the labels lie together, for a series to be compared with them. */
-function keepLabels(): void {
+function storeLabels(): void {
   if (!isVersion2 && fieldsAt == spanPointer + spanBytes) keyStoreLabels(spanPointer, spanBytes);
 }
 
@@ -340,7 +340,7 @@ export function remoteWriteResolve(newRef: u32, newDestination: u32, partition: 
   const status = keyInsert(newRef, newDestination, partition);
   if (status != STATUS_OK) return status;
   keySetSource(ofSource);
-  keepLabels();
+  storeLabels();
   pending = enterSeries();
   return STATUS_OK;
 }

@@ -24,11 +24,11 @@ export function recentDeviation(slot: u32, sinceMs: f64): f64 {
   const olderMin = max(BASELINE_MIN, count >> BASELINE_SHIFT);
   if (time < sinceMs || count <= olderMin) return NaN;
   const values = valuesOf(r, count), intervals = intervalsOf(r, count);
-  let place = load<u32>(r, SR_HEAD);
+  let index = load<u32>(r, SR_HEAD);
   let recent: u32 = 0, baseline: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
-    place = (place == 0 ? <u32>WINDOW_MAX : place) - 1;
-    const value = limited(load<f64>(values + (<usize>place << 3)));
+    index = (index == 0 ? <u32>WINDOW_MAX : index) - 1;
+    const value = limited(load<f64>(values + (<usize>index << 3)));
     if (time >= sinceMs && count - i > olderMin) {
       store<f64>(RECENT + (<usize>recent << 3), value);
       recent++;
@@ -36,7 +36,7 @@ export function recentDeviation(slot: u32, sinceMs: f64): f64 {
       store<f64>(BASELINE + (<usize>baseline << 3), value);
       baseline++;
     }
-    time -= <f64>load<u32>(intervals + (<usize>place << 2));
+    time -= <f64>load<u32>(intervals + (<usize>index << 2));
   }
   const center = median(BASELINE, baseline);
   const z = (median(RECENT, recent) - center) / spread(baseline, center);

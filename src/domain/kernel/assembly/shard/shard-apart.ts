@@ -71,7 +71,7 @@ export function levelBehind(r: usize, value: f64): f64 {
 }
 
 /** What was usual, which the way back from a level that is accepted leads to. */
-export function keepUsual(r: usize, low: f64, high: f64): void {
+export function setUsualRange(r: usize, low: f64, high: f64): void {
   store<u64>(r, 0, SR_MASK);
   store<u64>(r, 0, SR_MASK + 8);
   store<f64>(r, low, SR_CLAMP_LOW);

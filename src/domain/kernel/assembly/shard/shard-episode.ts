@@ -26,7 +26,7 @@ import {
   WINDOW_MAX,
 } from "../../../../core/layout/stream-record";
 import {
-  BEGINS_ANEW, coveredValues, ENTERS, freeze, goBack, GOES_ON, hasOpenEpisode, isApart, keepUsual, levelBehind, PENDING_MAX, setFlags, STAYS_OUT, unjudgedFate, WAITS,
+  BEGINS_ANEW, coveredValues, ENTERS, freeze, goBack, GOES_ON, hasOpenEpisode, isApart, setUsualRange, levelBehind, PENDING_MAX, setFlags, STAYS_OUT, unjudgedFate, WAITS,
 } from "./shard-apart";
 import { countClosing, countExcursion, countOpening, emit } from "./shard-event";
 import { intervalsOf } from "./shard-table";
@@ -333,7 +333,7 @@ function accepts(r: usize, slot: u32, time: f64, table: usize, column: u32, flag
   if ((load<u32>(r, SR_FLAGS) & FLAG_ACCEPT) == 0 && !hasStayed(r, time, to)) return false;
   endBoth(r, slot, time, to, flags | EVENT_FLAG_ACCEPTED, arrivalMs);
   const width = scoreConstant ? departureMin(r) : level(table, TABLE_LEVEL_STRONG, column) * scoreSd;
-  keepUsual(r, scoreMean - width, scoreMean + width);
+  setUsualRange(r, scoreMean - width, scoreMean + width);
   return true;
 }
 

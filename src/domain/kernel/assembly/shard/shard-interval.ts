@@ -27,11 +27,11 @@ export function intervalIsDue(samples: u32): bool {
 export function takeInterval(r: usize, n: u32): void {
   const intervals = intervalsOf(r, load<u32>(r, SR_COUNT));
   if (n == WINDOW_MAX && isMedian(intervals, load<f64>(r, SR_INTERVAL))) return;
-  let place = load<u32>(r, SR_HEAD);
+  let index = load<u32>(r, SR_HEAD);
   let count: i32 = 0;
   for (let i: u32 = 0; i < n; i++) {
-    place = (place == 0 ? <u32>WINDOW_MAX : place) - 1;
-    const interval = load<u32>(intervals + (<usize>place << 2));
+    index = (index == 0 ? <u32>WINDOW_MAX : index) - 1;
+    const interval = load<u32>(intervals + (<usize>index << 2));
     if (interval != 0) set(count++, interval);
   }
   if (count > 0) store<f64>(r, <f64>select(count, (count - 1) >> 1), SR_INTERVAL);

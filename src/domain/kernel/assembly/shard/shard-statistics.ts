@@ -48,27 +48,27 @@ export function hasMask(r: usize): bool {
 
 // @ts-ignore
 @inline
-function isMasked(r: usize, place: u32): bool {
-  return ((load<u8>(r + (place >> 3), SR_MASK) >> <u8>(place & 7)) & 1) != 0;
+function isMasked(r: usize, index: u32): bool {
+  return ((load<u8>(r + (index >> 3), SR_MASK) >> <u8>(index & 7)) & 1) != 0;
 }
 
-function setMasked(r: usize, place: u32, masked: bool): void {
-  const at = r + (place >> 3);
-  const bit = <u32>1 << (place & 7);
+function setMasked(r: usize, index: u32, masked: bool): void {
+  const at = r + (index >> 3);
+  const bit = <u32>1 << (index & 7);
   const byte = <u32>load<u8>(at, SR_MASK);
   store<u8>(at, masked ? byte | bit : byte & ~bit, SR_MASK);
 }
 
 // @ts-ignore
 @inline
-function rawAt(values: usize, place: u32): f64 {
-  return limited(load<f64>(values + (<usize>place << 3)));
+function rawAt(values: usize, index: u32): f64 {
+  return limited(load<f64>(values + (<usize>index << 3)));
 }
 
-/** The value with which a place counts in the statistics. */
-function effectiveAt(r: usize, place: u32): f64 {
-  const value = limited(load<f64>(valuesOf(r, load<u32>(r, SR_COUNT)) + (<usize>place << 3)));
-  return isMasked(r, place) ? bounded(r, value) : value;
+/** The value with which an index of the ring counts in the statistics. */
+function effectiveAt(r: usize, index: u32): f64 {
+  const value = limited(load<f64>(valuesOf(r, load<u32>(r, SR_COUNT)) + (<usize>index << 3)));
+  return isMasked(r, index) ? bounded(r, value) : value;
 }
 
 // @ts-ignore
@@ -77,12 +77,12 @@ export function bounded(r: usize, value: f64): f64 {
   return min(max(value, load<f64>(r, SR_CLAMP_LOW)), load<f64>(r, SR_CLAMP_HIGH));
 }
 
-/** Effective value of the newest place; the ring is not empty. */
+/** Effective value of the newest index; the ring is not empty. */
 export function newestEffective(r: usize): f64 {
   return effectiveBefore(r, 0);
 }
 
-/** Effective value of the place so many before the newest; the ring holds more. */
+/** Effective value so many before the newest; the ring holds more. */
 export function effectiveBefore(r: usize, back: u32): f64 {
   return effectiveAt(r, (load<u32>(r, SR_HEAD) + 2 * WINDOW_MAX - 1 - back) % WINDOW_MAX);
 }
@@ -114,8 +114,8 @@ export function insert(r: usize, raw: f64, interval: u32, masked: bool): void {
   let n = min(count, windowSize);
   const evicts = n == windowSize;
   if (evicts) {
-    const place = head >= windowSize ? head - windowSize : head + WINDOW_MAX - windowSize;
-    const old = (anyMask ? effectiveAt(r, place) : limited(load<f64>(ringOf(r) + (<usize>place << 3), RING_VALUES))) - pivot;
+    const index = head >= windowSize ? head - windowSize : head + WINDOW_MAX - windowSize;
+    const old = (anyMask ? effectiveAt(r, index) : limited(load<f64>(ringOf(r) + (<usize>index << 3), RING_VALUES))) - pivot;
     const before = mean, step = d - old;
     mean += step * windowInverse;
     m2 += step * ((d - mean) + (old - before));
@@ -230,11 +230,11 @@ export function recomputeNewest(r: usize, n: u32): void {
 function sumFrom(r: usize, n: u32, pivot: f64): f64 {
   const anyMask = hasMask(r);
   const values = valuesOf(r, load<u32>(r, SR_COUNT));
-  let place = load<u32>(r, SR_HEAD);
+  let index = load<u32>(r, SR_HEAD);
   let even: f64 = 0, odd: f64 = 0;
   for (let i: u32 = 0; i < n; i++) {
-    place = (place == 0 ? <u32>WINDOW_MAX : place) - 1;
-    const e = (anyMask ? effectiveAt(r, place) : rawAt(values, place)) - pivot;
+    index = (index == 0 ? <u32>WINDOW_MAX : index) - 1;
+    const e = (anyMask ? effectiveAt(r, index) : rawAt(values, index)) - pivot;
     if ((i & 1) == 0) even += e;
     else odd += e;
   }
@@ -244,11 +244,11 @@ function sumFrom(r: usize, n: u32, pivot: f64): f64 {
 function squaresFrom(r: usize, n: u32, pivot: f64, mean: f64): f64 {
   const anyMask = hasMask(r);
   const values = valuesOf(r, load<u32>(r, SR_COUNT));
-  let place = load<u32>(r, SR_HEAD);
+  let index = load<u32>(r, SR_HEAD);
   let even: f64 = 0, odd: f64 = 0, rest: f64 = 0;
   for (let i: u32 = 0; i < n; i++) {
-    place = (place == 0 ? <u32>WINDOW_MAX : place) - 1;
-    const e = ((anyMask ? effectiveAt(r, place) : rawAt(values, place)) - pivot) - mean;
+    index = (index == 0 ? <u32>WINDOW_MAX : index) - 1;
+    const e = ((anyMask ? effectiveAt(r, index) : rawAt(values, index)) - pivot) - mean;
     if ((i & 1) == 0) even += e * e;
     else odd += e * e;
     rest += e;
@@ -258,11 +258,11 @@ function squaresFrom(r: usize, n: u32, pivot: f64, mean: f64): f64 {
 
 function runLength(r: usize, value: f64): u32 {
   const count = load<u32>(r, SR_COUNT);
-  let place = load<u32>(r, SR_HEAD);
+  let index = load<u32>(r, SR_HEAD);
   let run: u32 = 0;
   while (run < count) {
-    place = (place == 0 ? <u32>WINDOW_MAX : place) - 1;
-    if (effectiveAt(r, place) != value) break;
+    index = (index == 0 ? <u32>WINDOW_MAX : index) - 1;
+    if (effectiveAt(r, index) != value) break;
     run++;
   }
   return run;

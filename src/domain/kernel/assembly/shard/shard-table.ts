@@ -96,7 +96,7 @@ export function createSlot(hashPointer: usize, tenant: u32, partition: u32, flag
   store<u32>(r, flags, SR_FLAGS);
   store<u8>(r, firstChunkAt(load<u64>(hashPointer, 8)), SR_CHUNK_AT);
   store<u8>(r, firstPushes(partition), SR_PUSHES);
-  place(<u32>load<u64>(hashPointer), slot + 1);
+  insertEntry(<u32>load<u64>(hashPointer), slot + 1);
   return <i32>slot;
 }
 
@@ -164,7 +164,7 @@ function firstPushes(partition: u32): u32 {
   return partition % WINDOW_MAX;
 }
 
-function place(low: u32, stored: u32): void {
+function insertEntry(low: u32, stored: u32): void {
   const mask = (<usize>1 << bits) - 1;
   let i = <usize>low & mask;
   while (load<u32>(table + i * ENTRY_BYTES, 4) != 0) i = (i + 1) & mask;
@@ -179,6 +179,6 @@ function grow(): void {
   table = end;
   bits++;
   for (; entry < end; entry += ENTRY_BYTES) {
-    if (load<u32>(entry, 4) != 0) place(load<u32>(entry), load<u32>(entry, 4));
+    if (load<u32>(entry, 4) != 0) insertEntry(load<u32>(entry), load<u32>(entry, 4));
   }
 }

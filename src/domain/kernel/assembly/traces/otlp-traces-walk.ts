@@ -15,7 +15,7 @@ import { checkTraces } from "./otlp-traces-check";
 import { fieldNumber, payload, readField, readVarint, varint, wireType, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT } from "../wire/protobuf-wire";
 import { isNameText } from "../wire/name-text";
 import { hashSpanId, hashTrace, keyHigh, keyLow } from "./span-key";
-import { enterSpanText, findSpanText, guessPlace, isGuess, renewSpanTexts, SPAN_TEXT_ATTRIBUTE, SPAN_TEXT_NAME } from "./span-texts";
+import { enterSpanText, findSpanText, guessAddress, isGuess, renewSpanTexts, SPAN_TEXT_ATTRIBUTE, SPAN_TEXT_NAME } from "./span-texts";
 
 const NANOSECONDS: u64 = 1_000_000; // in a millisecond
 const TRACE_ID_BYTES: usize = 16;
@@ -73,7 +73,7 @@ export function otlpTracesBegin(pointer: usize, bytes: u32, tenantSeed: u32, min
 }
 
 /** Notes where the step before the one at hand ended, so that other bodies may be walked before that is done once more and the walk goes on. The body is the caller's to keep. */
-export function otlpTracesKeep(): void {
+export function otlpTracesSuspend(): void {
   const at = <usize>RETAINED_PARSE;
   store<f64>(at, minMs, 0);
   store<f64>(at, maxMs, 8);
@@ -223,7 +223,7 @@ function readSpan(row: usize, p: usize, end: usize): bool {
         endNs = load<u64>(at);
         break;
       case 9:
-        if (wire != WIRE_BYTES || attributes == ATTRIBUTES_MAX || (attributeBytes += bytes) > ATTRIBUTE_BYTES_MAX || !takeAttribute(at, <u32>bytes, guessPlace(nameText, attributes++))) return false;
+        if (wire != WIRE_BYTES || attributes == ATTRIBUTES_MAX || (attributeBytes += bytes) > ATTRIBUTE_BYTES_MAX || !takeAttribute(at, <u32>bytes, guessAddress(nameText, attributes++))) return false;
         break;
       case 10: // dropped_attributes_count
         if (wire != WIRE_VARINT || load<u8>(at) != 0) return false;

@@ -43,8 +43,8 @@ export function renewSpanTexts(): void {
   isFull = false;
 }
 
-/** Where the text that was looked for last belongs. */
-let place: usize = 0;
+/** Entry of the index for the text that was looked for last. */
+let indexEntry: usize = 0;
 let hash: u64 = 0;
 
 /** Kinds of texts, which are checked in different ways: one is never taken for the other. */
@@ -58,13 +58,13 @@ export function findSpanText(pointer: usize, bytes: u32, kind: u32): u32 {
   hash = hashLow;
   let at = <usize>hash & (SPAN_TEXT_PLACES - 1);
   while (true) {
-    place = <usize>SPAN_TEXT_INDEX + at * 4;
-    const held = load<u32>(place);
-    if (held == 0) return NO_SPAN_TEXT;
-    const entry = <usize>SPAN_TEXTS + <usize>(held - 1) * ENTRY_BYTES;
+    indexEntry = <usize>SPAN_TEXT_INDEX + at * 4;
+    const stored = load<u32>(indexEntry);
+    if (stored == 0) return NO_SPAN_TEXT;
+    const entry = <usize>SPAN_TEXTS + <usize>(stored - 1) * ENTRY_BYTES;
     if (
       load<u64>(entry, ENTRY_HASH) == hash && load<u32>(entry, ENTRY_LENGTH) == bytes && isEqual(<usize>load<u32>(entry, ENTRY_POINTER), pointer, bytes)
-    ) return first + held - 1;
+    ) return first + stored - 1;
     at = (at + 1) & (SPAN_TEXT_PLACES - 1);
   }
 }
@@ -72,12 +72,12 @@ export function findSpanText(pointer: usize, bytes: u32, kind: u32): u32 {
 /** Where the guess of a name's attribute stands, 0 for none: spans of one name mostly have the attributes of the one before, and comparing is cheaper than hashing. */
 // @ts-ignore
 @inline
-export function guessPlace(name: u32, attribute: u32): usize {
+export function guessAddress(name: u32, attribute: u32): usize {
   if (name == NO_SPAN_TEXT || attribute >= <u32>SPAN_TEXT_GUESSES_EACH) return 0;
   return <usize>SPAN_TEXT_GUESSES + ((<usize>(name - first) * SPAN_TEXT_GUESSES_EACH + attribute) << 2);
 }
 
-/** Whether the guess at a place is right. */
+/** Whether the guess is right. */
 // @ts-ignore
 @inline
 export function isGuess(number: u32, pointer: usize, bytes: u32): bool {
@@ -100,7 +100,7 @@ export function enterSpanText(pointer: usize, bytes: u32): u32 {
   store<u64>(entry, hash, ENTRY_HASH);
   store<u32>(entry, <u32>to, ENTRY_POINTER);
   store<u32>(entry, bytes, ENTRY_LENGTH);
-  store<u32>(place, ++count);
+  store<u32>(indexEntry, ++count);
   return first + count - 1;
 }
 
