@@ -159,7 +159,12 @@ export function readNumberPoint(reader: WireReader, to: number, head: NumberHead
   if (reader.failed) return undefined;
   const isStale = (flags & NO_RECORDED_VALUE) !== 0;
   return {
-    ...head,
+    source: head.source,
+    metricName: head.metricName,
+    type: head.type,
+    unit: head.unit,
+    scope: head.scope,
+    isCounter: head.isCounter,
     value,
     hasValue,
     isStale,

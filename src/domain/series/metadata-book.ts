@@ -67,11 +67,11 @@ export class MetadataBook {
 
   /** Takes what a sender tells. Senders that contradict each other would restart series for ever: a type stays for METADATA_TYPE_HOLD_MS, and of senders that are known each has its own. */
   learn(reported: MetricMetadata, nowMs: number): Learned {
-    const { tenant, metricName, sender, ...fields } = reported;
+    const { tenant, metricName, type, unit, help, sender } = reported;
     const known = this.#metrics.get(metricKey(tenant, metricName));
     if (sender !== undefined && known !== undefined && this.#contradicts(reported, sender, known))
       return this.#learnOfSender(reported, sender, known, nowMs);
-    return this.#learnOfAll({ tenant, metricName, ...fields }, sender ?? NOT_ONE, known, nowMs);
+    return this.#learnOfAll({ tenant, metricName, type, unit, help }, sender ?? NOT_ONE, known, nowMs);
   }
 
   /** Takes what is stored. */

@@ -31,6 +31,9 @@ export interface ServiceName {
   readonly encoded?: Uint8Array;
 }
 
+/** For the name at hand. */
+const nameWriter = new ByteWriter(256);
+
 /** {tenant text, environment text, service text} */
 export function writeServiceName(writer: ByteWriter, { tenant, environment, serviceId, encoded }: ServiceName): void {
   if (encoded !== undefined) {
@@ -44,9 +47,9 @@ export function writeServiceName(writer: ByteWriter, { tenant, environment, serv
 
 /** The bytes that `writeServiceName` writes. */
 export function encodeServiceName(name: ServiceName): Uint8Array {
-  const writer = new ByteWriter(256);
-  writeServiceName(writer, name);
-  return writer.bytes.slice(0, writer.at);
+  nameWriter.at = 0;
+  writeServiceName(nameWriter, name);
+  return nameWriter.bytes.slice(0, nameWriter.at);
 }
 
 /** Reads what `writeServiceName` wrote. */

@@ -306,8 +306,12 @@ function keyOf({ tenant, environment, serviceId }: ServiceName): string {
   return JSON.stringify([tenant, environment, serviceId]);
 }
 
+/** The piece at hand: it is copied before the next begins. A new buffer for each costs more than all that stands in a service of one window. */
+const pieceWriter = new ByteWriter(HANDLER_PIECE_BYTES);
+
 function head(kind: number, name: ServiceName): ByteWriter {
-  const writer = new ByteWriter(1024);
+  const writer = pieceWriter;
+  writer.at = 0;
   writer.u8(kind);
   writeServiceName(writer, name);
   return writer;
@@ -345,6 +349,6 @@ function* idPieces(ids: IdSet, begin: () => ByteWriter): Generator<Uint8Array> {
       writer.view.setUint32(writer.at + 4, slots[at + 1]!, true);
       writer.at += ID_BYTES;
     }
-    yield writer.bytes.subarray(0, writer.at);
+    yield writer.bytes.slice(0, writer.at);
   } while (at < slots.length);
 }

@@ -48,7 +48,10 @@ export function storedNotices(engines: readonly EngineLink[], book: ChangeBook, 
     },
     metadataStored: (metadata: readonly MetricMetadataEnvelope[]) => {
       for (const engine of engines) engine.notify({ type: "metric-metadata", metadata });
-      for (const { metricName, type } of metadata) log("debug", `${metricName} is of type ${type}`);
+      // One line for all: each is a message to the main thread, whatever the level of the log.
+      const [first] = metadata;
+      if (first !== undefined)
+        log("debug", `stored what is said of metrics: ${metadata.length}, ${first.metricName} of type ${first.type} first`);
     },
     changesStored: (changes: readonly ServiceChange[]) => {
       book.take(changes);

@@ -176,11 +176,19 @@ export class SpanIntake implements MessageSource {
     let source = this.#sources.get(key);
     if (source === undefined) {
       unit.worked(NEW_SOURCE_TEXT_BYTES, 0);
-      const name = { tenant, environment, serviceId };
-      const [partition, seed, number] = [partitionOf(tenant, serviceId), serviceSeed(tenant), this.#sourceCount++ % SOURCE_NUMBERS];
-      const service = { ...name, encoded: encodeServiceName(name), partition, number, seed };
-      const records = new SpanRecords(service, this.#exclusions, this.#writers);
-      source = { ...service, message: undefined, records, called: new Map() };
+      const name = { tenant, environment, serviceId, encoded: encodeServiceName({ tenant, environment, serviceId }) };
+      source = {
+        tenant,
+        environment,
+        serviceId,
+        encoded: name.encoded,
+        partition: partitionOf(tenant, serviceId),
+        number: this.#sourceCount++ % SOURCE_NUMBERS,
+        seed: serviceSeed(tenant),
+        message: undefined,
+        records: new SpanRecords(name, this.#exclusions, this.#writers),
+        called: new Map(),
+      };
       this.#sources.set(key, source);
     }
     this.#last = source;
