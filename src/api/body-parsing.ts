@@ -44,16 +44,16 @@ function* valueSteps<S extends z.ZodType>(schema: S, value: unknown): Generator<
 
 function refusalOf(body: unknown, issue: z.core.$ZodIssue): Refusal {
   const index = issue.path.find((part): part is number => typeof part === "number");
-  const place = index === undefined ? {} : { index };
+  const location = index === undefined ? {} : { index };
   if (issue.code === "unrecognized_keys") {
     const field = [...issue.path, issue.keys[0] ?? ""].join(".");
-    return { code: "unknown_field", message: `${shown(field)} is not a member of this body; leave it out`, field, ...place };
+    return { code: "unknown_field", message: `${shown(field)} is not a member of this body; leave it out`, field, ...location };
   }
   const field = issue.path.join(".");
   if (field === "") return { code: "bad_request", message: issue.message };
-  if (isAbsent(body, issue.path)) return { code: "missing_field", message: `${field} is absent; the body needs it`, field, ...place };
+  if (isAbsent(body, issue.path)) return { code: "missing_field", message: `${field} is absent; the body needs it`, field, ...location };
   const code = issue.code === "custom" ? (issue.params?.code as ErrorCode | undefined) : undefined;
-  return { code: code ?? "invalid_field", message: named(field, issue.message), field, ...place };
+  return { code: code ?? "invalid_field", message: named(field, issue.message), field, ...location };
 }
 
 /** The message with the field's name, once: some begin with it. */

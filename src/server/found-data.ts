@@ -54,9 +54,9 @@ export function findData(dataDir: string, meta: Meta, acceptsLoss: boolean): Fou
 function notesOfLog(dataDir: string): CrashNote[] {
   const segments = new Set(listSegments(logDirectory(dataDir)).map(({ epoch, writer, segment }) => `${epoch}-${writer}-${segment}`));
   return readCrashNotes(dataDir).filter((note) => {
-    const { place } = note;
-    if (place.type !== "block") return false;
-    const isThere = segments.has(`${place.epoch}-${place.lane}-${place.segment}`);
+    const { place: position } = note;
+    if (position.type !== "block") return false;
+    const isThere = segments.has(`${position.epoch}-${position.lane}-${position.segment}`);
     if (!isThere) removeCrashNote(note);
     return isThere;
   });

@@ -3,7 +3,7 @@ import { render } from "preact";
 import { connectKeyboard } from "./app/keyboard.ts";
 import { fetchDetailPages } from "./app/map.ts";
 import { Shell } from "./app/shell.tsx";
-import { openWanted } from "./app/wanted-place.ts";
+import { openWanted } from "./app/wanted-route.ts";
 import { connectStream } from "./live/stream.ts";
 
 const root = document.getElementById("app") as HTMLElement;

@@ -355,7 +355,7 @@ describe.each(ENGINES)("HTTP over $kind", ({ kind, skipped }) => {
       await expect.poll(() => ledger.refused("/evil")).toBeGreaterThan(0);
       const other = await bench.connect();
       await other.send(request("POST", "/acme", ["Content-Length: 100000"]) + "x".repeat(70_000));
-      await expect.poll(() => ledger.held("/acme")).toBeGreaterThan(0);
+      await expect.poll(() => ledger.used("/acme")).toBeGreaterThan(0);
       await other.send("x".repeat(30_000));
       expect((await other.response()).body.toString()).toBe("100000");
       expect(ledger.refused("/acme")).toBe(0);

@@ -63,7 +63,7 @@ describe("a cluster of engines", () => {
     cluster.run(() => undefined);
     const answers: number[] = [];
     const ask = (id: number) => {
-      const slice = { type: "watchdog", id, cycle: 1, pass: "pairs", nowMs: START, workMs: 5, sliceMs: 5, yields: true } as const;
+      const slice = { type: "watchdog", id, cycle: 1, detector: "pairs", nowMs: START, workMs: 5, sliceMs: 5, yields: true } as const;
       void cluster
         .link(0)
         .ask(slice)

@@ -183,15 +183,15 @@ it.each(ENGINE_SHARED_LIMITS.map((limit) => [limit]))(
     await rig.passes();
     const evil = await rig.row(limit, "evil");
     expect(evil.refused).toBeGreaterThan(0);
-    expect(evil.held).toBeGreaterThanOrEqual(limit === "histogram_bytes" ? 1 : SHARE);
+    expect(evil.used).toBeGreaterThanOrEqual(limit === "histogram_bytes" ? 1 : SHARE);
 
     rig.send(fill(names(limit === "histogram_bytes" ? 1 : 4), rig.clock.wallMs()), ACME);
     await rig.passes();
     const acme = await rig.row(limit, "acme");
-    expect(acme.held).toBeGreaterThanOrEqual(1);
+    expect(acme.used).toBeGreaterThanOrEqual(1);
     expect(acme.refused).toBe(0);
     expect((await rig.rows(null)).every(({ tenant }) => tenant === "evil")).toBe(true);
-    expect((await rig.row(limit, "evil")).held).toBe(evil.held);
+    expect((await rig.row(limit, "evil")).used).toBe(evil.used);
   },
 );
 
@@ -200,7 +200,7 @@ it.each(ENGINE_SHARED_LIMITS.map((limit) => [limit]))("gives all places of %s to
   const rig = new Rig(limit, places, ["default"]);
   rig.send(fill(names(3 * PLACES), START), 0);
   await rig.passes();
-  const { held, refused } = await rig.row(limit, "default");
+  const { used: held, refused } = await rig.row(limit, "default");
   expect(refused).toBeGreaterThan(0);
   expect(held).toBeGreaterThanOrEqual(limit === "histogram_bytes" ? places * 0.9 : places);
 });

@@ -113,7 +113,7 @@ export class FakeEngine implements EngineLink {
     if (query.type === "watchdog")
       return {
         ...{ type: "watchdog", id: query.id, counts: NO_COUNTS, tookMs: 0, share: 1, wasBusy: false, waits: false, done: true },
-        found: this.found?.(query.pass),
+        found: this.found?.(query.detector),
       };
     if (query.type === "pending-chunks") return { type: "pending-chunks", id: query.id, chunks: [] };
     if (query.type === "service-history") return { id: query.id, ...this.history };

@@ -1,7 +1,7 @@
 // The pipeline to a page on a virtual clock: findings of one service unless a test says otherwise.
 import { askedAgain } from "../../src/domain/alerting/paging/asked-again.ts";
+import { askAlert } from "../../src/domain/alerting/paging/asked-alert.ts";
 import type { Finding } from "../../src/domain/alerting/paging/finding.ts";
-import { askAlert } from "../../src/domain/alerting/paging/held-alert.ts";
 import type { PageDecision } from "../../src/domain/alerting/paging/page-decision.ts";
 import { type AnomalyEnd, decideEnd, decideFire } from "../../src/domain/alerting/paging/page-pipeline.ts";
 import { PagingMemory } from "../../src/domain/alerting/paging/paging-memory.ts";
@@ -125,7 +125,7 @@ export class PagingRig {
     const alerts = [...this.memory.firing("default")].flatMap(({ state }) => askAlert(state.id, this.sources, this.memory, nowMs));
     const findings = [...this.#findings.values()].flatMap((finding) => {
       const risesAt = finding.tierBefore === null ? null : risesAtMs(finding, finding.tierBefore);
-      const open = { heldBy: this.#heldBy.get(finding.anomalyId) ?? null, alertId: finding.alertId, risesAtMs: risesAt };
+      const open = { suppressedBy: this.#heldBy.get(finding.anomalyId) ?? null, alertId: finding.alertId, risesAtMs: risesAt };
       const reason = askedAgain(open, this.sources, this.memory, nowMs);
       if (reason === undefined) return [];
       const decision = this.fire({ ...finding, kind: "raised", ...(reason === "left" && { alertId: null }), atMs: nowMs });

@@ -9,13 +9,13 @@ import type { WatchdogStage } from "../../modules/state/watchdog-stage.ts";
 import { ArrivalsStage } from "../../modules/watchdog/arrivals/arrivals-stage.ts";
 import { silentAlertsStage } from "../../modules/watchdog/arrivals/silent-alerts.ts";
 import { CascadeStage } from "../../modules/watchdog/cascade/cascade-stage.ts";
-import { enginePass } from "../../modules/watchdog/engine-pass.ts";
+import { engineStage } from "../../modules/watchdog/engine-stage.ts";
 import { GroupWaits } from "../../modules/watchdog/group-waits.ts";
-import { suppressedFindingsStage } from "../../modules/watchdog/held-findings.ts";
 import { OpenAlerts } from "../../modules/watchdog/open-alerts.ts";
 import { quietFindingsStage } from "../../modules/watchdog/quiet-findings.ts";
 import { SloStage } from "../../modules/watchdog/slo/slo-stage.ts";
 import type { StagesContext } from "../../modules/watchdog/stages-context.ts";
+import { suppressedFindingsStage } from "../../modules/watchdog/suppressed-findings.ts";
 import { ModelTraining } from "../../modules/watchdog/training/model-training.ts";
 
 export interface StagesOptions {
@@ -52,8 +52,8 @@ export function watchdogStages(options: StagesOptions, context: AllStagesContext
     },
   };
   const stages = [
-    servicesPass(options, context),
-    adaptive.after(enginePass("pairs", 1, pairs)),
+    servicesStage(options, context),
+    adaptive.after(engineStage("pairs", 1, pairs)),
     new ArrivalsStage(context),
     silentAlertsStage(context),
     ...(options.saturationEnabled === false ? [] : [new SaturationStage(context)]),
@@ -66,7 +66,7 @@ export function watchdogStages(options: StagesOptions, context: AllStagesContext
 }
 
 /** The pass over services, and the runner that gives it models. */
-function servicesPass({ watchdogIntervalMs: intervalMs = 0, rawRetentionMs }: StagesOptions, context: StagesContext): WatchdogStage {
+function servicesStage({ watchdogIntervalMs: intervalMs = 0, rawRetentionMs }: StagesOptions, context: StagesContext): WatchdogStage {
   const { train = () => Promise.reject(new Error("there is no thread for trainings")) } = context;
   const training = new ModelTraining({ intervalMs, rawRetentionMs }, { ...context, train: (input) => train(input) });
   const take = (engine: number, found: unknown) => {
@@ -74,5 +74,5 @@ function servicesPass({ watchdogIntervalMs: intervalMs = 0, rawRetentionMs }: St
     context.requested.takeCounts(shadows);
     training.take(engine, wanting);
   };
-  return enginePass("services", 1, { ...context, take });
+  return engineStage("services", 1, { ...context, take });
 }

@@ -427,7 +427,7 @@ function serve(
     type === "notifier" || type === "query-worker" ? NOTIFIER : COMMANDS,
   );
   wake();
-  background(task("the check of the stores"), coordinator.dataFaults.checkStores(checkLater, enginesReady.given));
+  background(task("the check of the stores"), coordinator.dataFaults.checkStores(checkLater, enginesReady.resolved));
   collectWhenIdle();
 }
 

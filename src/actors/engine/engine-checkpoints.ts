@@ -46,7 +46,7 @@ function makeEviction(
   const removing = (slots: readonly number[]) => {
     shard.chunks.storeSent(slots);
     handlers.families.removeSlots(slots);
-    baselines.pass.removeSlots(slots);
+    baselines.pairScan.removeSlots(slots);
     for (const slot of slots) {
       const { records } = kernel;
       shard.changes.left(shard.hashOf(slot), records.tenant(slot), records.firstTimeMs(slot), records.newestTimeMs(slot));

@@ -147,7 +147,7 @@ export class EngineGroup {
       handle.mailbox.send({ type: "begin", options: start.options(engine), kernelModule });
       memory.ringBell();
     });
-    await Promise.all(this.#engines.map(({ handle }) => handle.ready.given));
+    await Promise.all(this.#engines.map(({ handle }) => handle.ready.resolved));
     if (this.#collapse !== undefined) background(task("the large pages of streams"), this.#enlargePages(this.#collapse));
   }
 

@@ -60,7 +60,7 @@ export function makeParts(options: EngineOptions, dependencies: EngineDependenci
     monotonicMs: () => dependencies.clock.monotonicMs(),
   });
   const baselines = new LongBaselines(options, { ...shared, levels: handlers.levels, ask: reply });
-  const watchdog = makeEngineWatchdog(options, { pairs: baselines.pass }, { ...shared, services, metadata });
+  const watchdog = makeEngineWatchdog(options, { pairs: baselines.pairScan }, { ...shared, services, metadata });
   const recovery = makeRecovery(options, dependencies, base);
   const ingest = makeIngest(options, dependencies, { ...base, baselines });
   const evidence = makeEvidence(dependencies, base, handlers, ingest);

@@ -66,7 +66,7 @@ export class Engine {
 
   /** What it works at, where that can be left out; for whoever sees it throw. */
   get crashPosition(): CrashPosition | null {
-    return this.#shard.work.place(this.#shard.items);
+    return this.#shard.work.positionOf(this.#shard.items);
   }
 
   get phase(): Phase {

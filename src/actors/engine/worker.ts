@@ -109,9 +109,10 @@ function host(
     coordinator.close();
   };
   const noteEnd = (error: unknown) => {
-    const place = engine.crashPosition;
+    const position = engine.crashPosition;
     const reason = messageOf(error);
-    if (place !== null) writeCrashNote(data.dataDir, { epoch: options.epoch, actor: `engine-${options.engine}`, reason, place });
+    if (position !== null)
+      writeCrashNote(data.dataDir, { epoch: options.epoch, actor: `engine-${options.engine}`, reason, place: position });
   };
   return { engine, memory, counters: new EngineCounters(memory), noteEnd, close };
 }

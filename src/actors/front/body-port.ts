@@ -150,7 +150,7 @@ export class BodyPort {
     this.#ringAt = (pointer - BODY_RING + needed) % BODY_RING_BYTES;
     this.#ringUsed += skipped + needed;
     this.#memory.bytes.set(body.bytes, pointer);
-    this.#place(pointer, body.bytes.byteLength, body, key, receiver, skipped + needed);
+    this.#writeBody(pointer, body.bytes.byteLength, body, key, receiver, skipped + needed);
     return true;
   }
 
@@ -192,11 +192,11 @@ export class BodyPort {
 
   #submitLargeBody(body: OutgoingBody, bytes: number, receiver: AnswerReceiver): void {
     this.#largeReceiver = receiver;
-    this.#place(LARGE_BODY, bytes, body, encodeKey(body.idempotencyKey), LARGE_RECEIVER, 0);
+    this.#writeBody(LARGE_BODY, bytes, body, encodeKey(body.idempotencyKey), LARGE_RECEIVER, 0);
   }
 
   /** Describes a body whose bytes lie at a place. */
-  #place(pointer: number, bodyBytes: number, body: OutgoingBody, key: Uint8Array, receiver: AnswerReceiver, ringBytes: number): void {
+  #writeBody(pointer: number, bodyBytes: number, body: OutgoingBody, key: Uint8Array, receiver: AnswerReceiver, ringBytes: number): void {
     const { bytes, view } = this.#memory;
     const end = pointer + bodyBytes;
     for (let i = 0; i < BODY_PADDING_BYTES; i += 8) view.setFloat64(end + i, 0); // fill() is a call out of the engine's code

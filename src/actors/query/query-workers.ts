@@ -150,7 +150,7 @@ export class QueryWorkers {
     this.counts.usedMs += usedMs;
     const { places } = this.#dependencies;
     places.give(call.tenant);
-    if (places.held(call.tenant) === 0) this.#had.end(call.tenant);
+    if (places.used(call.tenant) === 0) this.#had.end(call.tenant);
     else this.#had.add(call.tenant, usedMs);
     onAnswer(status, body);
   }

@@ -36,7 +36,7 @@ export interface AnswerHead {
 export class AnswerHeads {
   readonly #common: HttpHeaders;
   #status = 0;
-  #given: HttpHeaders | undefined;
+  #headers: HttpHeaders | undefined;
   #whole: AnswerHead = headOf([]);
 
   constructor(common: HttpHeaders) {
@@ -45,11 +45,11 @@ export class AnswerHeads {
 
   /** All lines of an answer's head that are not the adapter's. Throws on what would break its framing. */
   whole(status: number, headers: HttpHeaders): AnswerHead {
-    if (status === this.#status && headers === this.#given) return this.#whole;
+    if (status === this.#status && headers === this.#headers) return this.#whole;
     assertAnswerHead(status, headers);
     const own = new Set(headers.map(([name]) => name.toLowerCase()));
     this.#status = status;
-    this.#given = headers;
+    this.#headers = headers;
     this.#whole = headOf([...headers, ...this.#common.filter(([name]) => !own.has(name.toLowerCase()))]);
     return this.#whole;
   }

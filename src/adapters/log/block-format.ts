@@ -46,7 +46,7 @@ export interface BlockPosition {
 
 /** A header as it is read; a block of an earlier version has no place. */
 export interface StoredBlockHeader extends LogBlockHeader {
-  readonly place: BlockPosition | null;
+  readonly position: BlockPosition | null;
 }
 
 /** Sizes of the parts of a block. */
@@ -105,12 +105,12 @@ export function readBlockSize(bytes: Uint8Array, at: number): BlockSize | undefi
 export function readBlockHeader(bytes: Uint8Array, at: number, { headerBytes, payloadBytes }: BlockSize): StoredBlockHeader | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, headerBytes);
   if (view.getUint32(4, true) !== crc32(bytes.subarray(at + 8, at + headerBytes + payloadBytes))) return undefined;
-  const hasPlace = headerBytes === BLOCK_HEADER_BYTES;
+  const hasPosition = headerBytes === BLOCK_HEADER_BYTES;
   return {
     kinds: view.getUint32(12, true),
     admission: view.getFloat64(16, true),
     baseMs: view.getFloat64(24, true),
-    rows: hasPlace ? view.getUint32(36, true) : 0,
-    place: hasPlace ? { number: view.getUint32(32, true), rowsBefore: view.getFloat64(40, true) } : null,
+    rows: hasPosition ? view.getUint32(36, true) : 0,
+    position: hasPosition ? { number: view.getUint32(32, true), rowsBefore: view.getFloat64(40, true) } : null,
   };
 }

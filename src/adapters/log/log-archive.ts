@@ -22,7 +22,7 @@ export class LogArchive {
   readonly #directory: string;
   readonly #bytesMax: number;
   readonly #remover: SegmentRemover;
-  #isHeld = false;
+  #isLocked = false;
   /** A bound that keeps nothing and no backup: segments that are covered go at once. */
   readonly #keepsAlways: boolean;
 
@@ -37,7 +37,7 @@ export class LogArchive {
 
   /** Takes a covered segment out of the log, and keeps it where it is wanted. Throws the system's error. */
   retire(path: string): void {
-    if (!this.#isHeld && !this.#keepsAlways) {
+    if (!this.#isLocked && !this.#keepsAlways) {
       this.#remover.discard(path);
       return;
     }
@@ -47,17 +47,17 @@ export class LogArchive {
     } catch (error) {
       if (errorCode(error) !== "ENOENT") throw error; // it has gone already
     }
-    if (!this.#isHeld) this.#bound();
+    if (!this.#isLocked) this.#bound();
   }
 
   /** From now on nothing goes: a backup reads. */
-  hold(): void {
-    this.#isHeld = true;
+  lock(): void {
+    this.#isLocked = true;
   }
 
   /** The backup has ended; `isCopied` tells which segments it holds wholly. */
   release(isCopied: (segment: LogSegment) => boolean): void {
-    this.#isHeld = false;
+    this.#isLocked = false;
     this.prune(isCopied);
   }
 

@@ -137,7 +137,7 @@ class WriterReader {
     for (let offset = from; offset < reader.fileBytes; ) {
       const block = reader.blockAt(offset);
       if (block === undefined) {
-        if (offset === from && from > 0) this.#expected = placeBefore(reader, from);
+        if (offset === from && from > 0) this.#expected = positionBefore(reader, from);
         const next = this.#findNext(reader, offset);
         this.#unread.push({ path, offset, bytes: (next ?? reader.fileBytes) - offset });
         if (next === undefined) return;
@@ -153,19 +153,19 @@ class WriterReader {
   /** A block of before is what a write that failed has left, or a copy: it counts for nothing. */
   #findNext(reader: SegmentReader, offset: number): number | undefined {
     const expected = this.#expected;
-    return reader.findBlock(offset, ({ place }) => expected === undefined || place === null || place.number >= expected.number);
+    return reader.findBlock(offset, ({ position }) => expected === undefined || position === null || position.number >= expected.number);
   }
 
   /** Says what lies between the last block and this one. */
-  #settle(at: Unread, { place, rows: ownRows }: StoredBlockHeader): void {
+  #settle(at: Unread, { position, rows: ownRows }: StoredBlockHeader): void {
     const expected = this.#expected;
-    this.#expected = place === null ? undefined : { number: place.number + 1, rowsBefore: place.rowsBefore + ownRows };
-    const blocks = expected === undefined || place === null ? null : place.number - expected.number;
+    this.#expected = position === null ? undefined : { number: position.number + 1, rowsBefore: position.rowsBefore + ownRows };
+    const blocks = expected === undefined || position === null ? null : position.number - expected.number;
     if (blocks === 0) this.#flaw("torn", this.#unread, 0, 0);
     // A writer that begins anew in its epoch counts from 0.
     else if (blocks !== null && blocks < 0) this.#flaw("torn", this.#unread, null, null);
     else if (this.#unread.length > 0 || blocks !== null) {
-      const rows = expected === undefined || place === null ? null : place.rowsBefore - expected.rowsBefore;
+      const rows = expected === undefined || position === null ? null : position.rowsBefore - expected.rowsBefore;
       this.#flaw("damaged", this.#unread.length > 0 ? this.#unread : [at], blocks, rows);
     }
     this.#unread = [];
@@ -180,7 +180,7 @@ class WriterReader {
 }
 
 /** Place of the block at `offset`, by the ones before it in its segment. */
-function placeBefore(reader: SegmentReader, offset: number): Expected {
+function positionBefore(reader: SegmentReader, offset: number): Expected {
   let last: StoredBlockHeader | undefined;
   for (let at = 0; at < offset; ) {
     const block = reader.blockAt(at);
@@ -188,5 +188,5 @@ function placeBefore(reader: SegmentReader, offset: number): Expected {
     last = block.header;
     at = block.endOffset;
   }
-  return last?.place ? { number: last.place.number + 1, rowsBefore: last.place.rowsBefore + last.rows } : undefined;
+  return last?.position ? { number: last.position.number + 1, rowsBefore: last.position.rowsBefore + last.rows } : undefined;
 }

@@ -63,8 +63,8 @@ export class FirstScopes {
     const first = Number(BigInt.asUintN(32, key >> 16n)) % SCOPE_PLACES;
     for (let probe = 0; probe < SCOPE_PLACES; probe++) {
       const at = ((first + probe) % SCOPE_PLACES) * ENTRY_SLOTS;
-      const held = Atomics.load(this.#keys, at >> 1);
-      if (held === key || held === 0n) return at;
+      const stored = Atomics.load(this.#keys, at >> 1);
+      if (stored === key || stored === 0n) return at;
     }
     return NO_SCOPE_INDEX;
   }

@@ -1,5 +1,5 @@
 // Places of a limit that all engines of the process share, counted in its words: all that are taken, those within the shares of their tenants, and those of each tenant.
-import { placesFor, sharePlaces } from "../../core/fairness/share-ledger.ts";
+import { availableFor, shareOf } from "../../core/fairness/share-ledger.ts";
 
 /** Where the counts stand, in bytes; that of tenant i at `tenants` + 4 * i. */
 export interface ProcessPlacesLayout {
@@ -22,7 +22,7 @@ export class ProcessPlaces {
   take(tenant: number, most: number, tenants: number): boolean {
     const [taken, within] = [this.#load(this.#layout.taken), this.#load(this.#layout.within)];
     const used = this.#load(this.#layout.tenants + 4 * tenant);
-    if (placesFor(used, { most, share: sharePlaces(most), tenants, taken, within }) < 1 || !this.restore(most)) return false;
+    if (availableFor(used, { most, share: shareOf(most), tenants, taken, within }) < 1 || !this.restore(most)) return false;
     this.claim(tenant, most);
     return true;
   }
@@ -38,7 +38,7 @@ export class ProcessPlaces {
   /** Counts a place that is taken already as the tenant's. */
   claim(tenant: number, most: number): void {
     const before = Atomics.add(this.#slots, (this.#layout.tenants >> 2) + tenant, 1);
-    if (before < sharePlaces(most)) Atomics.add(this.#slots, this.#layout.within >> 2, 1);
+    if (before < shareOf(most)) Atomics.add(this.#slots, this.#layout.within >> 2, 1);
   }
 
   /** Gives a place back; undefined for one whose tenant was never known. */
@@ -46,7 +46,7 @@ export class ProcessPlaces {
     Atomics.sub(this.#slots, this.#layout.taken >> 2, 1);
     if (tenant === undefined) return;
     const before = Atomics.sub(this.#slots, (this.#layout.tenants >> 2) + tenant, 1);
-    if (before <= sharePlaces(most)) Atomics.sub(this.#slots, this.#layout.within >> 2, 1);
+    if (before <= shareOf(most)) Atomics.sub(this.#slots, this.#layout.within >> 2, 1);
   }
 
   #load(at: number): number {

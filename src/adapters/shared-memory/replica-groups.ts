@@ -19,7 +19,7 @@ const FORGOTTEN_MS = 10 * 60_000;
 const BUCKET_PLACES = 8;
 const ENTRY_SLOTS = 4;
 /** Index of a place's third word. Of a group: hash of the replica that is taken, 0 = none. Of a server: its longest gap, a sixteenth of which is forgotten at each word of it. */
-const HELD = 2;
+const VALUE = 2;
 const TIME = 3;
 const INTERVAL_MS = 100;
 const NO_INDEX = -1;
@@ -62,13 +62,13 @@ export class ReplicaGroups {
     const at = this.#index(group, now);
     if (at === NO_INDEX) return "untracked";
     for (;;) {
-      const taken = Atomics.load(this.#slots, at + HELD);
+      const taken = Atomics.load(this.#slots, at + VALUE);
       if (taken === replica) {
         Atomics.store(this.#slots, at + TIME, now);
         return "taken";
       }
       if (taken !== 0 && !this.#isSilent(at, serverKey(cluster, taken), now)) return "passed-over";
-      if (Atomics.compareExchange(this.#slots, at + HELD, taken, replica) !== taken) continue;
+      if (Atomics.compareExchange(this.#slots, at + VALUE, taken, replica) !== taken) continue;
       Atomics.store(this.#slots, at + TIME, now);
       return taken === 0 ? "taken" : "takes-over";
     }
@@ -78,8 +78,8 @@ export class ReplicaGroups {
     const at = this.#index(key, now);
     if (at === NO_INDEX) return;
     const gap = Math.max(0, (now - Atomics.exchange(this.#slots, at + TIME, now)) | 0);
-    const longest = Atomics.load(this.#slots, at + HELD);
-    if (gap > 0) Atomics.store(this.#slots, at + HELD, Math.max(gap, longest - (longest >> 4)));
+    const longest = Atomics.load(this.#slots, at + VALUE);
+    if (gap > 0) Atomics.store(this.#slots, at + VALUE, Math.max(gap, longest - (longest >> 4)));
   }
 
   #isSilent(groupAt: number, key: bigint, now: number): boolean {
@@ -88,7 +88,7 @@ export class ReplicaGroups {
     if (groupMs >= GROUP_SILENCE_MS) return true;
     const at = this.#index(key, now);
     if (at === NO_INDEX) return true;
-    const usualMs = Atomics.load(this.#slots, at + HELD) * INTERVAL_MS;
+    const usualMs = Atomics.load(this.#slots, at + VALUE) * INTERVAL_MS;
     return this.#ageMs(at, now) >= Math.min(GROUP_SILENCE_MS, Math.max(REPLICA_SILENCE_MS, USUAL_GAPS * usualMs));
   }
 
@@ -99,12 +99,12 @@ export class ReplicaGroups {
     const last = first + BUCKET_PLACES * ENTRY_SLOTS;
     for (let at = first; at < last; at += ENTRY_SLOTS) if (Atomics.load(this.#keys, at >> 1) === key) return at;
     for (let at = first; at < last; at += ENTRY_SLOTS) {
-      const held = Atomics.load(this.#keys, at >> 1);
-      if (held !== 0n && this.#ageMs(at, now) < FORGOTTEN_MS) continue;
-      const before = Atomics.compareExchange(this.#keys, at >> 1, held, key);
-      if (before !== key && before !== held) continue;
-      if (before === held) {
-        Atomics.store(this.#slots, at + HELD, 0);
+      const stored = Atomics.load(this.#keys, at >> 1);
+      if (stored !== 0n && this.#ageMs(at, now) < FORGOTTEN_MS) continue;
+      const before = Atomics.compareExchange(this.#keys, at >> 1, stored, key);
+      if (before !== key && before !== stored) continue;
+      if (before === stored) {
+        Atomics.store(this.#slots, at + VALUE, 0);
         Atomics.store(this.#slots, at + TIME, now);
       }
       return at;

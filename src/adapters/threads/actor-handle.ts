@@ -35,17 +35,17 @@ export class ActorHandle<Incoming extends Message, Outgoing extends Message> {
 
   /** Resolves when it has stopped. */
   get stopped(): Promise<void> {
-    return this.#stopped.given;
+    return this.#stopped.resolved;
   }
 }
 
 /** A promise that somebody else fulfils. */
 export class Signal {
-  readonly given: Promise<void>;
+  readonly resolved: Promise<void>;
   #resolve: () => void = () => {};
 
   constructor() {
-    this.given = new Promise((resolve) => {
+    this.resolved = new Promise((resolve) => {
       this.#resolve = resolve;
     });
   }

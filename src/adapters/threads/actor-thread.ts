@@ -59,7 +59,7 @@ export class ActorThread {
 
   /** Resolves when it has ended and will not be started again. */
   get ended(): Promise<void> {
-    return this.#ended.given;
+    return this.#ended.resolved;
   }
 
   /** From now on an end is no failure, and nothing is started again. To be called before an actor with a restart policy is told to stop. */

@@ -5,7 +5,7 @@ import { choiceParameter } from "../parameters.ts";
 import { COUNT } from "../shapes/scalars.ts";
 
 const ENTRIES = z.array(z.record(z.string(), z.unknown()));
-const GIVEN = ENTRIES.max(CONFIGURATION_ENTRIES_MAX).optional();
+const ENTRIES_INPUT = ENTRIES.max(CONFIGURATION_ENTRIES_MAX).optional();
 const SECTION_COUNTS = z.strictObject({
   created: COUNT,
   changed: COUNT,
@@ -74,17 +74,17 @@ export const CONFIGURATION_ENDPOINTS = declared([
     body: z.strictObject({
       format: z.literal(1),
       tenant_id: z.string().optional().describe("of the export; what is imported goes to the own tenant"),
-      detection_settings: GIVEN,
-      labels: GIVEN,
-      saturation_limits: GIVEN,
-      service_map: GIVEN,
-      inhibitions: GIVEN,
-      routing_rules: GIVEN,
-      webhooks: GIVEN,
-      runbooks: GIVEN,
-      page_budgets: GIVEN,
-      calendar: GIVEN,
-      rule_groups: GIVEN,
+      detection_settings: ENTRIES_INPUT,
+      labels: ENTRIES_INPUT,
+      saturation_limits: ENTRIES_INPUT,
+      service_map: ENTRIES_INPUT,
+      inhibitions: ENTRIES_INPUT,
+      routing_rules: ENTRIES_INPUT,
+      webhooks: ENTRIES_INPUT,
+      runbooks: ENTRIES_INPUT,
+      page_budgets: ENTRIES_INPUT,
+      calendar: ENTRIES_INPUT,
+      rule_groups: ENTRIES_INPUT,
       hash: z.string().optional().describe("of the export; it is not read"),
     }),
     bodyBytesMax: CONFIGURATION_BODY_BYTES_MAX,

@@ -12,9 +12,9 @@ import { SETTINGS_CHANGES, SETTINGS_EFFECTIVE, SETTINGS_SOME } from "../shapes/w
 import { PAGE } from "./query-shapes.ts";
 
 const OF = { service_id: textParameter("service_id").optional(), metric_name: textParameter("metric_name").optional() };
-const PLACE = { service_id: z.string().nullable(), metric_name: z.string().nullable() };
+const SCOPE_MEMBERS = { service_id: z.string().nullable(), metric_name: z.string().nullable() };
 const SETTINGS = z.strictObject({
-  ...PLACE,
+  ...SCOPE_MEMBERS,
   settings: SETTINGS_EFFECTIVE,
   set: SETTINGS_SOME.describe("what is set here itself"),
   updated_at: TIMESTAMP.nullable(),
@@ -34,7 +34,7 @@ const FEEDBACK = z
 const LIST = SETTINGS.extend({
   feedback: FEEDBACK,
   overrides: z
-    .array(z.strictObject({ ...PLACE, set: SETTINGS_SOME, updated_at: TIMESTAMP.nullable() }))
+    .array(z.strictObject({ ...SCOPE_MEMBERS, set: SETTINGS_SOME, updated_at: TIMESTAMP.nullable() }))
     .describe("everything that is set here and for what belongs to it"),
   total: COUNT,
   page_token: NEXT_PAGE,

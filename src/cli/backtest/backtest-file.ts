@@ -26,7 +26,7 @@ import { FILE_FACTS, type FileEnvironment } from "../file-environment.ts";
 import { readHistoryFile } from "../import/history-file.ts";
 import { formatOf, ImportError } from "../import/import-options.ts";
 import { CsvRows } from "../replay/csv-rows.ts";
-import { BacktestError, type BacktestOptionsGiven } from "./backtest-options.ts";
+import { type BacktestArguments, BacktestError } from "./backtest-options.ts";
 
 const FILE_TENANT = "default";
 
@@ -38,7 +38,7 @@ const HEADER_BYTES_MAX = 65_536;
 
 /** Runs it; `tell` hears what is not as it was asked for. Throws ReplayError or BacktestError for a file that cannot be read. */
 export async function backtestFile(
-  options: BacktestOptionsGiven,
+  options: BacktestArguments,
   file: string,
   environment: FileEnvironment,
   notify: (notice: string) => void,
@@ -75,12 +75,7 @@ export async function backtestFile(
 }
 
 /** The part of the range asked for that the file has samples of: behind its last one nothing is known, and the years before its first are empty. */
-function rangeOf(
-  { since, until }: BacktestOptionsGiven,
-  series: readonly BacktestSeries[],
-  file: string,
-  notify: (notice: string) => void,
-) {
+function rangeOf({ since, until }: BacktestArguments, series: readonly BacktestSeries[], file: string, notify: (notice: string) => void) {
   const firstMs = series.reduce((least, { times }) => Math.min(least, times[0] as number), Number.POSITIVE_INFINITY);
   const endMs = series.reduce((most, { times }) => Math.max(most, times.at(-1) as number), Number.NEGATIVE_INFINITY) + 1;
   const [askedMs, askedEndMs] = [timeOf(since) ?? firstMs, timeOf(until) ?? endMs];
@@ -97,7 +92,7 @@ function before(series: BacktestSeries, untilMs: number): BacktestSeries {
   return { ...series, times: series.times.subarray(0, end), values: series.values.subarray(0, end) };
 }
 
-function silenceOf(input: BacktestOptionsGiven["addedSilences"][number], number: number): Silence {
+function silenceOf(input: BacktestArguments["addedSilences"][number], number: number): Silence {
   const when = { kind: "once", startsAtMs: timeOf(input.starts_at) as number, endsAtMs: timeOf(input.ends_at) as number } as const;
   return { id: `added ${number + 1}`, tenant: FILE_TENANT, matchers: input.matchers as readonly LabelMatcher[], when, comment: "" };
 }
@@ -106,7 +101,7 @@ function timeOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : parseRfc3339(text);
 }
 
-type Selection = Pick<BacktestOptionsGiven, "intervalMs" | "serviceId" | "metricName" | "environment">;
+type Selection = Pick<BacktestArguments, "intervalMs" | "serviceId" | "metricName" | "environment">;
 
 /** The selected series, ascending by time; `tell` hears what was left out or put in order. Throws BacktestError or ReplayError. */
 async function fileSeries(selection: Selection, file: string, notify: (notice: string) => void): Promise<BacktestSeries[]> {

@@ -17,7 +17,7 @@ export interface SilenceOption {
 }
 
 /** Changes that are tried out, and the series they are tried on. */
-export interface BacktestOptionsGiven {
+export interface BacktestArguments {
   /** File of samples; what the server has stored where it is undefined. */
   readonly file: string | undefined;
   readonly intervalMs: number | undefined;
@@ -44,7 +44,7 @@ const BACKTEST_USAGE =
   "vedette backtest [FILE] --since TIME [--until TIME] [--service ID] [--metric NAME] [--environment NAME] [--set NAME=VALUE]... [--silence LABEL=VALUE@FROM/TO]... [--remove-silence ID]... [--json] [--url URL] [--token TOKEN | --token-file PATH] [--interval SECONDS]";
 
 /** Reads the arguments. Throws BacktestError. */
-export function readBacktestOptions(args: readonly string[], environment: Environment, nowMs: number): BacktestOptionsGiven {
+export function readBacktestOptions(args: readonly string[], environment: Environment, nowMs: number): BacktestArguments {
   const { values, positionals } = parse(args);
   const [file, ...others] = positionals;
   if (others.length > 0) throw new BacktestError(`give one file, or none for what a server has stored: ${BACKTEST_USAGE}`);

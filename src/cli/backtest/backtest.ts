@@ -12,7 +12,7 @@ import { askingHeaders } from "../client/asked-server.ts";
 import { fileEnvironment } from "../file-environment.ts";
 import { ReplayError } from "../replay/replay-options.ts";
 import { backtestFile } from "./backtest-file.ts";
-import { BacktestError, type BacktestOptionsGiven, readBacktestOptions } from "./backtest-options.ts";
+import { type BacktestArguments, BacktestError, readBacktestOptions } from "./backtest-options.ts";
 
 const ROWS_SHOWN = 40;
 const PAGES_SHOWN = 10;
@@ -44,7 +44,7 @@ function notify(notice: string): void {
   process.stderr.write(`vedette backtest: ${notice}\n`);
 }
 
-async function askServer(options: BacktestOptionsGiven): Promise<BacktestView> {
+async function askServer(options: BacktestArguments): Promise<BacktestView> {
   const { url, since, until, serviceId, metricName, environment, settings, addedSilences, removedSilences } = options;
   const body = {
     ...(serviceId !== undefined && { service_id: serviceId }),

@@ -223,13 +223,13 @@ function call(service: Service, callee: Span, random: () => number): Span {
   };
 }
 
-interface Place {
+interface SpanParent {
   readonly traceId: string;
   readonly parent: string;
   readonly endMs: number;
 }
 
-function write(byService: Map<Service, unknown[]>, span: Span, { traceId, parent, endMs }: Place, random: () => number): void {
+function write(byService: Map<Service, unknown[]>, span: Span, { traceId, parent, endMs }: SpanParent, random: () => number): void {
   const spanId = hex(random, 16);
   const spans = byService.get(span.service) ?? [];
   byService.set(span.service, spans);

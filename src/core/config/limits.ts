@@ -390,7 +390,7 @@ export const SATURATION_BREACHED_MAX = 50_000;
 export const SATURATION_WANTED_PER_SLICE = 64;
 export const SATURATION_ROLLUP_STREAMS_MAX = 64;
 /** Stored pasts of an engine's series that are folded after one pass: the others follow in later ones. */
-export const SATURATION_AGGREGATES_PER_PASS = 2_000;
+export const SATURATION_AGGREGATES_PER_CYCLE = 2_000;
 /** Streams whose samples are folded together out of a partition's blocks: 120 KiB each while it lasts. */
 export const SATURATION_STREAMS_PER_AGGREGATE = 64;
 /** Ended findings of a tenant that are kept, about 1 KiB each. */

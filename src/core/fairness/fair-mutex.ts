@@ -30,7 +30,7 @@ export class FairMutex {
 
   /** Does the work once it is its tenant's turn. */
   async run<T>(tenant: string, work: () => Promise<T>): Promise<T | MutexRefusal> {
-    if (this.#shares.held(tenant) >= this.#options.perTenantMax || !this.#shares.take(tenant)) return "full";
+    if (this.#shares.used(tenant) >= this.#options.perTenantMax || !this.#shares.take(tenant)) return "full";
     const sinceMs = this.#nowMs();
     return this.#inOrder(tenant, async () => (this.#nowMs() - sinceMs > this.#options.waitMsMax ? "late" : await work()));
   }

@@ -11,15 +11,15 @@
 /** A tenant's share of a limit is one part in so many. */
 const SHARE_PARTS = 16;
 /** And at least so many places, where half of the limit has them. */
-const SHARE_PLACES_MIN = 64;
+const SHARE_MIN = 64;
 
 /** Places that are sure for each tenant, where a limit does not say. */
-export function sharePlaces(most: number): number {
-  return Math.max(1, Math.min(Math.max(SHARE_PLACES_MIN, Math.floor(most / SHARE_PARTS)), Math.floor(most / 2)));
+export function shareOf(most: number): number {
+  return Math.max(1, Math.min(Math.max(SHARE_MIN, Math.floor(most / SHARE_PARTS)), Math.floor(most / 2)));
 }
 
 /** A limit as it is used now. */
-export interface SharedPlaces {
+export interface LimitUsage {
   readonly most: number;
   /** Share by sharePlaces(). */
   readonly share: number;
@@ -32,9 +32,9 @@ export interface SharedPlaces {
 }
 
 /** Places that a tenant which holds so many may take now. */
-export function placesFor(held: number, { most, share, tenants, taken, within }: SharedPlaces): number {
+export function availableFor(used: number, { most, share, tenants, taken, within }: LimitUsage): number {
   const free = Math.max(0, most - taken);
-  const sure = Math.max(0, share - held);
+  const sure = Math.max(0, share - used);
   const unused = Math.max(0, tenants * share - within - sure);
   const retained = Math.min(Math.floor(most / 2), unused);
   return Math.max(Math.min(free, sure), free - retained);
@@ -54,7 +54,7 @@ export interface ShareLedgerOptions extends SharedLimit {
 }
 
 interface Account {
-  held: number;
+  used: number;
   refused: number;
 }
 
@@ -68,7 +68,7 @@ export class ShareLedger {
   #taken = 0;
   #within = 0;
 
-  constructor({ most, share = sharePlaces(most), tenants, refused = () => undefined }: ShareLedgerOptions) {
+  constructor({ most, share = shareOf(most), tenants, refused = () => undefined }: ShareLedgerOptions) {
     this.most = most;
     this.share = share;
     this.#tenants = tenants;
@@ -86,7 +86,7 @@ export class ShareLedger {
   }
 
   /** The limit as it is used now. */
-  get places(): SharedPlaces {
+  get places(): LimitUsage {
     const { most, share } = this;
     return { most, share, tenants: this.#tenants(), taken: this.#taken, within: this.#within };
   }
@@ -96,8 +96,8 @@ export class ShareLedger {
     return this.#accounts.keys();
   }
 
-  held(tenant: string): number {
-    return this.#accounts.get(tenant)?.held ?? 0;
+  used(tenant: string): number {
+    return this.#accounts.get(tenant)?.used ?? 0;
   }
 
   /** Places that the tenant was refused, each as often as it was asked for. */
@@ -107,7 +107,7 @@ export class ShareLedger {
 
   /** Places that the tenant may take now. */
   available(tenant: string): number {
-    return placesFor(this.held(tenant), this.places);
+    return availableFor(this.used(tenant), this.places);
   }
 
   /** Returns whether there is room for so many places; counts a refusal where there is none. */
@@ -133,21 +133,21 @@ export class ShareLedger {
   /** Enters what is held already, such as restored state: it stays, whether or not there is room. */
   add(tenant: string, count = 1): void {
     const account = this.#account(tenant);
-    this.#within -= Math.min(account.held, this.share);
-    account.held += count;
-    this.#within += Math.min(account.held, this.share);
+    this.#within -= Math.min(account.used, this.share);
+    account.used += count;
+    this.#within += Math.min(account.used, this.share);
     this.#taken += count;
   }
 
   /** Gives places back. Throws where the tenant holds fewer. */
   give(tenant: string, count = 1): void {
-    if (count > this.held(tenant)) throw new RangeError(`${count} places are given back of ${this.held(tenant)} that are held`);
+    if (count > this.used(tenant)) throw new RangeError(`${count} places are given back of ${this.used(tenant)} that are held`);
     this.add(tenant, -count);
   }
 
   /** Gives back all that is held; refusals stay counted. */
   clear(): void {
-    for (const account of this.#accounts.values()) account.held = 0;
+    for (const account of this.#accounts.values()) account.used = 0;
     this.#taken = 0;
     this.#within = 0;
   }
@@ -155,7 +155,7 @@ export class ShareLedger {
   #account(tenant: string): Account {
     let account = this.#accounts.get(tenant);
     if (account === undefined) {
-      account = { held: 0, refused: 0 };
+      account = { used: 0, refused: 0 };
       this.#accounts.set(tenant, account);
     }
     return account;
@@ -176,7 +176,7 @@ export class ShareDraft {
   /** Places that the tenant may take now. */
   available(tenant: string): number {
     const { places } = this.#ledger;
-    return placesFor(this.#held(tenant), { ...places, taken: places.taken + this.#taken, within: places.within + this.#within });
+    return availableFor(this.#used(tenant), { ...places, taken: places.taken + this.#taken, within: places.within + this.#within });
   }
 
   /** Takes places where there is room for all of them, else counts a refusal in the ledger. */
@@ -192,7 +192,7 @@ export class ShareDraft {
   /** Takes places, or gives as many back where `count` is below 0. */
   add(tenant: string, count: number): void {
     const { share } = this.#ledger;
-    const before = this.#held(tenant);
+    const before = this.#used(tenant);
     this.#within += Math.min(before + count, share) - Math.min(before, share);
     this.#taken += count;
     this.#added.set(tenant, (this.#added.get(tenant) ?? 0) + count);
@@ -203,7 +203,7 @@ export class ShareDraft {
     return this.#added.get(tenant) ?? 0;
   }
 
-  #held(tenant: string): number {
-    return this.#ledger.held(tenant) + (this.#added.get(tenant) ?? 0);
+  #used(tenant: string): number {
+    return this.#ledger.used(tenant) + (this.#added.get(tenant) ?? 0);
   }
 }

@@ -89,15 +89,15 @@ export interface BehaviourQuery {
 }
 
 /** The passes of a Watchdog cycle over an engine's services, in the order in which a cycle makes them. */
-export const WATCHDOG_PASSES = ["pairs", "services", "arrivals", "saturation"] as const;
-export type WatchdogPass = (typeof WATCHDOG_PASSES)[number];
+export const DETECTOR_NAMES = ["pairs", "services", "arrivals", "saturation"] as const;
+export type DetectorName = (typeof DETECTOR_NAMES)[number];
 
 /** Asks for the next slice of one pass of the Watchdog's cycle of that number. What it finds leaves as verdict frames, before the answer. */
 export interface WatchdogQuery {
   readonly type: "watchdog";
   readonly id: number;
   readonly cycle: number;
-  readonly pass: WatchdogPass;
+  readonly detector: DetectorName;
   /** Wall clock of the cycle, the same for all engines and slices. */
   readonly nowMs: number;
   /** Work, in ms, until the answer, and between two bodies. */

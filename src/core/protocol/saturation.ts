@@ -2,7 +2,7 @@
 import type { StreamName } from "./coordinator-frame.ts";
 
 /** A finding that is reported already; `key` is that of its series. */
-export interface HeldFinding {
+export interface ReportedFinding {
   readonly key: string;
   readonly tier: "low" | "medium" | "high";
   readonly rule: "time_to_exhaustion" | "headroom_breach" | "resident_high";
@@ -30,7 +30,7 @@ export interface SaturationUpdate {
   /** All declarations, where they have changed since the last pass. */
   readonly limits: readonly SaturationLimit[] | null;
   /** Findings that were open when the coordinator started; reported once. */
-  readonly held: readonly HeldFinding[] | null;
+  readonly restored: readonly ReportedFinding[] | null;
   /** Keys of the engine's series that have a finding which is told. */
   readonly open: readonly string[];
   readonly corroborations: readonly Corroboration[];

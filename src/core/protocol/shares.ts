@@ -4,7 +4,7 @@
 export interface ShareRow {
   readonly limit: string;
   readonly tenant: string;
-  readonly held: number;
+  readonly used: number;
   /** Places that are sure for each tenant. */
   readonly share: number;
   readonly most: number;

@@ -53,5 +53,5 @@ export class TenantShares<L extends string> {
 }
 
 function row(limit: string, ledger: ShareLedger, tenant: string): ShareRow {
-  return { limit, tenant, held: ledger.held(tenant), share: ledger.share, most: ledger.most, refused: ledger.refused(tenant) };
+  return { limit, tenant, used: ledger.used(tenant), share: ledger.share, most: ledger.most, refused: ledger.refused(tenant) };
 }

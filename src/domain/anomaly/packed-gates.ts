@@ -10,7 +10,7 @@ import type { GateResult } from "../detection/gates/gate-result.ts";
 import { readWordOf, wordNumber, writeWord } from "./verdict-codec.ts";
 
 /** Passed, 1 against 1. */
-const HELD = 128;
+const SATISFIED = 128;
 /** Encoding of a value; part of the format. */
 const VALUE_NUMBER = 0;
 const VALUE_Z = 1;
@@ -39,7 +39,7 @@ export function readGates<Gate extends GateResult>(reader: ByteReader, of: GateS
 export function writeGate(writer: ByteWriter, { name, passed, value, limit }: GateResult, of: GateSubject): void {
   const word = wordNumber(name);
   if (passed && value === 1 && limit === 1 && word > 0) {
-    writer.u8(HELD + word);
+    writer.u8(SATISFIED + word);
     return;
   }
   writeWord(writer, name);
@@ -52,7 +52,7 @@ export function writeGate(writer: ByteWriter, { name, passed, value, limit }: Ga
 
 export function readGate(reader: ByteReader, of: GateSubject): GateResult {
   const word = reader.u8();
-  if (word > HELD) return { name: readWordOf(reader, word - HELD), passed: true, value: 1, limit: 1 };
+  if (word > SATISFIED) return { name: readWordOf(reader, word - SATISFIED), passed: true, value: 1, limit: 1 };
   const name = readWordOf(reader, word);
   const form = reader.u8();
   return { name, passed: (form & 1) === 1, value: readValue(reader, form >> 1, of), limit: readNumber(reader) };

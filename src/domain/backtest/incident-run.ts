@@ -135,7 +135,7 @@ export class IncidentRun {
     const alertId = decision.alertId ?? this.#decisions.get(id)?.alertId ?? null;
     const anomaly = this.#anomalies.get(id);
     const risesAtMs = anomaly === undefined ? null : anomalyRisesAtMs(anomaly, tier);
-    this.#decisions.set(id, { alertId, tier, reached, risesAtMs, heldBy: alertId === null ? decision.suppressedBy : null });
+    this.#decisions.set(id, { alertId, tier, reached, risesAtMs, suppressedBy: alertId === null ? decision.suppressedBy : null });
     this.#decided(decision);
   }
 }

@@ -9,16 +9,16 @@ import type { AggregatedStream, CycleMean } from "./tracks/aggregate-track.ts";
 import { InstanceLineage } from "./tracks/instance-lineage.ts";
 import type { PairTrack } from "./tracks/pair-track.ts";
 
-/** A series, and its place among all. */
+/** A series, and its index among all. */
 export interface OrderedSeries {
   readonly series: BacktestSeries;
-  readonly place: number;
+  readonly index: number;
 }
 
 /** All of them, those that begin earlier first. */
 export function inOrderOfBeginning(all: readonly PlacedSeries[]): OrderedSeries[] {
   const first = ({ series }: OrderedSeries) => series.times[0] ?? Number.POSITIVE_INFINITY;
-  return all.map(({ series }, index) => ({ series, place: index })).sort((a, b) => first(a) - first(b) || a.place - b.place);
+  return all.map(({ series }, index) => ({ series, index: index })).sort((a, b) => first(a) - first(b) || a.index - b.index);
 }
 
 /** A pair with several streams. */

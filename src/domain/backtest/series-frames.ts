@@ -28,7 +28,7 @@ export const PAIR_US = 3;
 /** Facts that go with a series in one of the runs. */
 interface SeriesRun {
   readonly series: BacktestSeries;
-  readonly place: number;
+  readonly index: number;
   readonly settings: WatchdogSettings;
   /** The variants that the run is for. */
   readonly sides: readonly number[];
@@ -66,7 +66,7 @@ export class SeriesFrames {
 
   /** `progress` is told the share that is done. */
   async find(progress: (share: number) => void): Promise<BothFrames> {
-    for (const [done, { series, place: index }] of this.#ordered.entries()) {
+    for (const [done, { series, index }] of this.#ordered.entries()) {
       progress(done / this.#ordered.length);
       for (const run of this.#runsOf(series, index)) await this.#track(run);
     }
@@ -89,7 +89,7 @@ export class SeriesFrames {
       const side = sides[0] as 0 | 1;
       return {
         series,
-        place: index,
+        index,
         sides,
         settings: [first, second][side] as WatchdogSettings,
         retained: this.#retained[side],
@@ -100,7 +100,7 @@ export class SeriesFrames {
 
   /** Layer 1 and the long baseline beside each other, so that each value is judged with what the cycles before it have seen. */
   async #track(run: SeriesRun): Promise<void> {
-    const { series, place: index, settings, sides } = run;
+    const { series, index, settings, sides } = run;
     const { slices, ...options } = this.#options;
     const { zThreshold: threshold, direction } = settings;
     const firstSeenMs = options.facts.firstSeenMs(series.name.tenant, series.name.serviceId);
@@ -110,7 +110,7 @@ export class SeriesFrames {
     for (let at = 0; at < series.times.length; at++) {
       if (pair !== undefined) await this.#visitCycles(pair, run, series.times[at] as number);
       const frames = track.observe(at, (side) => pair?.reportsNow(at, side) ?? JUDGED_BY_OTHERS);
-      for (const frame of frames) this.#put(sides, { frame, atMs: frame.observedAtMs, stage: STAGE_SAMPLES, place: index });
+      for (const frame of frames) this.#put(sides, { frame, atMs: frame.observedAtMs, stage: STAGE_SAMPLES, index });
       if (slices.spend(WINDOW_US)) await slices.endSlice();
     }
     if (pair !== undefined) await this.#visitCycles(pair, run, Number.POSITIVE_INFINITY);
@@ -134,11 +134,11 @@ export class SeriesFrames {
   }
 
   /** Cycles before a time, which the long baseline has values to see in. */
-  async #visitCycles(pair: PairTrack, { series, place: index, sides, retained }: SeriesRun, beforeMs: number): Promise<void> {
+  async #visitCycles(pair: PairTrack, { series, index, sides, retained }: SeriesRun, beforeMs: number): Promise<void> {
     const { slices } = this.#options;
     for (let atMs = pair.dueMs; Number.isFinite(atMs) && atMs < beforeMs; atMs = pair.dueMs) {
       const before = pair.seen;
-      for (const frame of pair.visit(atMs)) this.#put(sides, { frame, atMs, stage: STAGE_PAIRS, place: index });
+      for (const frame of pair.visit(atMs)) this.#put(sides, { frame, atMs, stage: STAGE_PAIRS, index });
       retained.covered(series, pair, atMs, pair.dueMs);
       if (slices.spend(PAIR_US * (pair.seen - before))) await slices.endSlice();
     }
@@ -148,13 +148,13 @@ export class SeriesFrames {
   async #aggregate(group: StreamGroup): Promise<void> {
     const { facts, slices, offsetMs, intervalMs } = this.#options;
     const [first] = group.members as [OrderedSeries];
-    const index = Math.max(...group.members.map((member) => member.place)) + 0.5;
+    const index = Math.max(...group.members.map((member) => member.index)) + 0.5;
     const deployments = facts.deployments(first.series.name.tenant, first.series.name.serviceId);
-    for (const { sides, retained, settings, streamsAt } of this.#runsOf(first.series, first.place)) {
+    for (const { sides, retained, settings, streamsAt } of this.#runsOf(first.series, first.index)) {
       const knownDays = facts.knownDaysOf(first.series.name.tenant);
       const options = { ...settings, offsetMs, intervalMs, deployments, streamsAt, knownDays };
       for (const { frame, atMs } of aggregateFrames(retained.streamsOf(group), group.aggregation, options)) {
-        this.#put(sides, { frame, atMs, stage: STAGE_PAIRS, place: index });
+        this.#put(sides, { frame, atMs, stage: STAGE_PAIRS, index });
         if (slices.spend(PAIR_US)) await slices.endSlice();
       }
     }

@@ -145,7 +145,7 @@ async function trackFrames(
     if (frame !== undefined) learning?.note(frame);
     isBefore &&= atMs < firstMs || frame?.transition !== "open";
     if (isNew && atMs >= firstMs) options.scored?.("service", cursor.newestMs, track.newestScore);
-    if (frame !== undefined && !isBefore) found.push({ frame, atMs, stage: STAGE_SERVICES, place: index });
+    if (frame !== undefined && !isBefore) found.push({ frame, atMs, stage: STAGE_SERVICES, index });
     if (slices.spend(isNew ? VECTOR_US : 1)) await slices.endSlice();
   }
   return track.isTrained ? found : undefined;

@@ -21,7 +21,7 @@ export interface TimedFrame {
   readonly atMs: number;
   readonly stage: number;
   /** Place of its series, or service, among all. */
-  readonly place: number;
+  readonly index: number;
 }
 
 /** Frames of the present and of the changed run. */

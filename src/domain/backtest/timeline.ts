@@ -31,7 +31,7 @@ export interface TimelineOptions extends BacktestOptions {
 export async function decide(frames: TimedFrame[], variant: BacktestVariant, options: TimelineOptions): Promise<PageDecision[]> {
   const { rules, slices, sinceMs, untilMs, intervalMs, firstMs } = options;
   // Sorting keeps the order of one series' transitions at one time.
-  frames.sort((a, b) => a.atMs - b.atMs || a.stage - b.stage || a.place - b.place);
+  frames.sort((a, b) => a.atMs - b.atMs || a.stage - b.stage || a.index - b.index);
   const decisions: PageDecision[] = [];
   const clock = { nowMs: firstMs };
   const sources = sourcesOf(variant, options, clock);

@@ -91,7 +91,7 @@ export function encodeChunkBlock(records: ChunkRecords, headBytes: number): Uint
   view.setUint32(CB_STREAMS, streams, true);
   view.setFloat64(CB_MIN_TIME, minMs, true);
   view.setFloat64(CB_MAX_TIME, maxMs, true);
-  placeChunks(view, block, records, streams);
+  writeChunks(view, block, records, streams);
   const end = block.length - CHECKSUM_BYTES;
   view.setUint32(end, crc32(block.subarray(0, end)), true);
   return bytes;
@@ -195,7 +195,7 @@ function compareIds(view: DataView, at: number, wanted: DataView): number {
 }
 
 /** Writes the streams and the chunk area. */
-function placeChunks(view: DataView, block: Uint8Array, { uint32s: slots, places }: ChunkRecords, streams: number): void {
+function writeChunks(view: DataView, block: Uint8Array, { uint32s: slots, places }: ChunkRecords, streams: number): void {
   const area = HEADER_BYTES + STREAM_BYTES * streams;
   let stream = HEADER_BYTES - STREAM_BYTES;
   let next = area;

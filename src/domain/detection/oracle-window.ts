@@ -4,7 +4,7 @@ import { WINDOW_MAX } from "../../core/layout/stream-record.ts";
 import { windowStatistics } from "./welford.ts";
 
 /** A value in the ring. */
-export interface Place {
+export interface WindowValue {
   readonly raw: number;
   readonly time: number;
   readonly interval: number;
@@ -42,7 +42,7 @@ export function limited(value: number): number {
 export class OracleWindow {
   readonly #size: number;
   readonly #counted = new Float64Array(WINDOW_MAX);
-  #ring: Place[] = [];
+  #ring: WindowValue[] = [];
   #clamp: readonly [number, number] = [0, 0];
   #apart: Apart | undefined;
   /** Of the ring's newest values, until one of them or the clamp changes. */
@@ -54,12 +54,12 @@ export class OracleWindow {
   }
 
   /** Values in the ring, oldest first. */
-  get ring(): readonly Place[] {
+  get ring(): readonly WindowValue[] {
     return this.#ring;
   }
 
   /** The newest of them that a window holds. */
-  get newest(): readonly Place[] {
+  get newest(): readonly WindowValue[] {
     return this.#ring.slice(-this.#size);
   }
 
@@ -110,7 +110,7 @@ export class OracleWindow {
 
   /** What was usual before a level that is accepted. */
   keepUsual(low: number, high: number): void {
-    this.#ring = this.#ring.map((place) => ({ ...place, masked: false }));
+    this.#ring = this.#ring.map((value) => ({ ...value, masked: false }));
     this.bound(low, high);
   }
 
@@ -123,9 +123,9 @@ export class OracleWindow {
   }
 
   /** Puts a value into the ring, and into the statistics as its fate says. */
-  insert(place: Place, fate: Fate): void {
+  insert(value: WindowValue, fate: Fate): void {
     const before = fate === "enters" && this.#apart === undefined ? undefined : (this.#apart ?? this.#ofRing());
-    this.#ring.push(place);
+    this.#ring.push(value);
     if (this.#ring.length > WINDOW_MAX) this.#ring.shift();
     this.#ofNewest = undefined;
     if (before === undefined) return;
@@ -177,7 +177,7 @@ export class OracleWindow {
     const [low, high] = this.#clamp;
     const first = this.#ring.length - count;
     for (let at = 0; at < count; at++) {
-      const { raw, masked } = this.#ring[first + at] as Place;
+      const { raw, masked } = this.#ring[first + at] as WindowValue;
       this.#counted[at] = masked ? Math.min(Math.max(limited(raw), low), high) : limited(raw);
     }
     return this.#counted.subarray(0, count);

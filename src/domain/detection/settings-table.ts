@@ -34,7 +34,7 @@ export class SettingsTable {
   }
 
   sizeOf(tenant: string): number {
-    return this.shares.held(tenant);
+    return this.shares.used(tenant);
   }
 
   /** Overrides that are set at a place itself. */

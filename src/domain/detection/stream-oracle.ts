@@ -156,7 +156,7 @@ export class StreamOracle {
     let stored = Math.max(0, value - (previous ?? 0));
     let flags = 0;
     if (previous !== null && (moved || value < previous - 1e-9 * Math.abs(previous))) {
-      const largest = this.#window.ring.reduce((max, place) => Math.max(max, place.raw), 0);
+      const largest = this.#window.ring.reduce((max, value) => Math.max(max, value.raw), 0);
       stored = moved ? value : countedAfterFall(value, largest, this.#window.ring.length >= 12);
       flags = !moved && stored === 0 && value !== 0 ? EVENT_FLAG_RESET | EVENT_FLAG_IMPLAUSIBLE : EVENT_FLAG_RESET;
       events.push(plain(EVENT_RESET, time, value, flags));
@@ -280,7 +280,7 @@ export class StreamOracle {
     const early = pushes >= 2 && pushes <= 65 && Number.isInteger(Math.log2(pushes - 1));
     if (!early && pushes % 128 !== 0) return;
     const known = this.#window.newest
-      .map((place) => place.interval)
+      .map((value) => value.interval)
       .filter((interval) => interval > 0)
       .sort((a, b) => a - b);
     if (known.length > 0) this.#usual = known[(known.length - 1) >> 1] as number;

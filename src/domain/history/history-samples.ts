@@ -20,10 +20,10 @@ export function numberOfJson(value: unknown): number | undefined {
 export function readSamples(
   name: HistoryName,
   samples: readonly unknown[],
-  source: { readonly unitMs: TimeUnitMs; readonly place: string },
+  source: { readonly unitMs: TimeUnitMs; readonly key: string },
   collector: HistoryCollector,
 ): void {
-  const { unitMs, place: key } = source;
+  const { unitMs, key } = source;
   const series = collector.find(name, () => key, samples.length);
   if (series === undefined) return;
   samples.forEach((sample, index) => {

@@ -53,7 +53,7 @@ function readSeries(input: unknown, key: string, collector: HistoryCollector): v
     return;
   }
   const name = { serviceId: serviceId as string, metricName: metricName as string, attributes: named as Attributes, scope };
-  readSamples(name, input.samples, { unitMs: 1, place: key }, collector);
+  readSamples(name, input.samples, { unitMs: 1, key }, collector);
 }
 
 function scopeOf(input: unknown): MetricScope | undefined {

@@ -46,8 +46,8 @@ export function readPrometheusHistory(result: readonly unknown[], collector: His
     points += answered?.length ?? 0;
     if (points > collector.samplesMax) throw collector.tooMany();
     const name = { ...nameOfLabels("", labels), serviceLabel: serviceLabelNumber(labels) };
-    if (samples !== undefined) readSamples(counted(name), samples, { unitMs: 1000, place: key }, collector);
-    if (answered !== undefined) placeHistograms(seriesOf(histograms, name).placed, answered, key, collector);
+    if (samples !== undefined) readSamples(counted(name), samples, { unitMs: 1000, key }, collector);
+    if (answered !== undefined) collectHistograms(seriesOf(histograms, name).placed, answered, key, collector);
   });
   for (const series of histograms.values()) addHistograms(series, collector);
 }
@@ -74,7 +74,7 @@ function seriesOf(histograms: Map<string, HistogramSeries>, { serviceId, metricN
   return getOrMake(histograms, key, () => ({ name: { serviceId, metricName, attributes }, placed: [] }));
 }
 
-function placeHistograms(placed: PlacedHistogram[], answered: readonly unknown[], key: string, collector: HistoryCollector): void {
+function collectHistograms(placed: PlacedHistogram[], answered: readonly unknown[], key: string, collector: HistoryCollector): void {
   answered.forEach((item, index) => {
     const at = () => `${key}, histogram ${index}`;
     const [time, content] = Array.isArray(item) ? (item as unknown[]) : [];

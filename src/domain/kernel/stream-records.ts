@@ -365,8 +365,8 @@ export class StreamRecords {
     while (index > 0 && (this.#times[index - 1] as number) >= timeMs) index--;
     const chunkedValues = count - this.unchunked(slot);
     if (index < count && this.#times[index] === timeMs) return this.#replaceAt(slot, index, value, index < chunkedValues);
-    const noPlace = count === WINDOW_MAX && chunkedValues === 0;
-    if (index === 0 || index === count || noPlace) return { result: "too-old-for-ring", chunked: true, value };
+    const isFull = count === WINDOW_MAX && chunkedValues === 0;
+    if (index === 0 || index === count || isFull) return { result: "too-old-for-ring", chunked: true, value };
     this.#insertAt(slot, index, timeMs, value);
     const chunked = index < chunkedValues;
     if (!chunked) this.view.setUint32(this.address(slot) + SR_UNCHUNKED, this.unchunked(slot) + 1, true);
@@ -395,9 +395,9 @@ export class StreamRecords {
   mergeHistory(slot: number, times: Float64Array, values: Float64Array, count: number): void {
     const first = this.firstTimeMs(slot);
     if (count > 0 && (first === 0 || (times[0] as number) < first)) this.#setFirst(slot, times[0] as number);
-    const held = this.count(slot);
-    if (held === WINDOW_MAX && this.unchunked(slot) === WINDOW_MAX) return;
-    mergeRing(this.#ringEntries(slot), times, values, count, (entries) => this.#writeRing(slot, entries, entries.length - held));
+    const stored = this.count(slot);
+    if (stored === WINDOW_MAX && this.unchunked(slot) === WINDOW_MAX) return;
+    mergeRing(this.#ringEntries(slot), times, values, count, (entries) => this.#writeRing(slot, entries, entries.length - stored));
   }
 
   #ringEntries(slot: number): RingEntry[] {

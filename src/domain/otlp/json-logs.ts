@@ -27,7 +27,7 @@ export function* logsOfJson(body: unknown, prefixes = false): Generator<LogItem>
   }
 }
 
-function readLog({ given: input, attributes, loss, source }: AttributedItem): OtlpLog {
+function readLog({ item: input, attributes, loss, source }: AttributedItem): OtlpLog {
   const { serviceId, environment, resourceAttributes, resourceRefusal } = source;
   const [ownMs, observedMs] = [
     millisecondsOf(input.timeUnixNano, "timeUnixNano"),

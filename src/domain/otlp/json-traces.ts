@@ -15,7 +15,7 @@ export function* spansOfJson(body: unknown, prefixes = false): Generator<SpanIte
   }
 }
 
-function readSpan({ given: input, attributes, loss, source }: AttributedItem): OtlpSpan {
+function readSpan({ item: input, attributes, loss, source }: AttributedItem): OtlpSpan {
   const { serviceId, environment, resourceAttributes, resourceRefusal } = source;
   return {
     serviceId,

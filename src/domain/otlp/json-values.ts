@@ -99,21 +99,21 @@ export function anyValueOf(value: unknown, depth = 0): AttributeValue {
   if (value === undefined || value === null) return null;
   if (depth >= ANY_VALUE_DEPTH_MAX) throw new JsonItemError(`an attribute's value nests more than ${ANY_VALUE_DEPTH_MAX} levels`);
   const input = objectOf(value, "the value of an attribute");
-  if (isGiven(input.stringValue)) return textOf(input.stringValue, "stringValue").toWellFormed();
-  if (isGiven(input.intValue)) return integerOf(input.intValue);
-  if (isGiven(input.doubleValue)) return doubleAttribute(numberOf(input.doubleValue, "doubleValue"));
-  if (isGiven(input.boolValue)) return input.boolValue === true || input.boolValue === "true";
-  if (isGiven(input.arrayValue)) return arrayOf(input.arrayValue, depth + 1);
-  if (isGiven(input.kvlistValue)) {
+  if (isPresent(input.stringValue)) return textOf(input.stringValue, "stringValue").toWellFormed();
+  if (isPresent(input.intValue)) return integerOf(input.intValue);
+  if (isPresent(input.doubleValue)) return doubleAttribute(numberOf(input.doubleValue, "doubleValue"));
+  if (isPresent(input.boolValue)) return input.boolValue === true || input.boolValue === "true";
+  if (isPresent(input.arrayValue)) return arrayOf(input.arrayValue, depth + 1);
+  if (isPresent(input.kvlistValue)) {
     const list: AttributeMap = {};
     addAttributes(objectOf(input.kvlistValue, "kvlistValue").values, list, depth + 1);
     return list;
   }
-  return isGiven(input.bytesValue) ? textOf(input.bytesValue, "bytesValue").toWellFormed() : null;
+  return isPresent(input.bytesValue) ? textOf(input.bytesValue, "bytesValue").toWellFormed() : null;
 }
 
 /** Whether a member is there: null is as good as absent (https://protobuf.dev/programming-guides/json/). */
-function isGiven(value: unknown): boolean {
+function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
@@ -171,7 +171,7 @@ export function* itemsOfJson(body: unknown, names: RequestNames, prefixes: boole
 
 /** An item that has attributes, with what is read of it already: its attributes as they are kept, and what was lost of them and of those of its resource. */
 export interface AttributedItem {
-  readonly given: JsonObject;
+  readonly item: JsonObject;
   readonly attributes: Attributes;
   readonly loss: AttributeLoss;
   readonly source: OtlpSource;
@@ -195,13 +195,13 @@ function attributedItem(item: unknown, what: string, source: OtlpSource): Attrib
   const own: AttributeMap = {};
   addAttributes(input.attributes, own);
   const { attributes, loss } = retainedAttributes(own, countOf(input.droppedAttributesCount, "droppedAttributesCount"));
-  return { given: input, attributes, loss: addLoss(source.loss, loss), source };
+  return { item: input, attributes, loss: addLoss(source.loss, loss), source };
 }
 
 /** The source that a decoded Resource describes, without the attributes that cannot be read: they are no fault of its items; what is wrong with it when it is none. */
 export function sourceOfJson(resource: unknown, prefixes: boolean): OtlpSource | string {
   return attempt(() => {
-    if (!isGiven(resource)) return sourceOf({}, 0, prefixes);
+    if (!isPresent(resource)) return sourceOf({}, 0, prefixes);
     const input = objectOf(resource, "resource");
     const attributes: AttributeMap = {};
     let dropped = countOf(input.droppedAttributesCount, "droppedAttributesCount");

@@ -36,7 +36,7 @@ export interface LineFinding {
 
 interface LineGroup {
   readonly serviceId: string;
-  readonly place: string;
+  readonly location: string;
   template: string;
   templateCount: number;
   readonly severity: number;
@@ -50,7 +50,7 @@ type LinesEvidence = Pick<IncidentEvidence, "lines" | "operations" | "calls">;
 export function lineFindings(evidence: LinesEvidence): LineFinding[] {
   const groups = groupsOf(evidence.lines);
   const writers = new Map<string, Set<string>>();
-  for (const { place: key, serviceId } of groups) {
+  for (const { location: key, serviceId } of groups) {
     const services = writers.get(key);
     if (services === undefined) writers.set(key, new Set([serviceId]));
     else services.add(serviceId);
@@ -60,7 +60,7 @@ export function lineFindings(evidence: LinesEvidence): LineFinding[] {
   return groups
     .flatMap((group) => {
       const load = loads.get(group.serviceId);
-      return load === undefined ? [] : findingOf(group, load, writers.get(group.place)!.size);
+      return load === undefined ? [] : findingOf(group, load, writers.get(group.location)!.size);
     })
     .flatMap((finding) => ofCallee(finding, names))
     .sort((a, b) => b.strength - a.strength);
@@ -101,11 +101,11 @@ const NAME_ENDS = /[\s"'`,;()[\]{}<>|=]+|[:.](?=\s|$)|:(?=\d)/;
 function groupsOf(lines: readonly LineEvidence[]): LineGroup[] {
   const groups = new Map<string, LineGroup>();
   for (const { serviceId, template, severity, past, now } of lines) {
-    const place = sourceLine(template.split(" ")) ?? template;
-    const key = `${severity} ${serviceId} ${place}`;
+    const location = sourceLine(template.split(" ")) ?? template;
+    const key = `${severity} ${serviceId} ${location}`;
     let group = groups.get(key);
     if (group === undefined) {
-      group = { serviceId, place, template, templateCount: -1, severity, past: new Float64Array(past.length), now: 0 };
+      group = { serviceId, location, template, templateCount: -1, severity, past: new Float64Array(past.length), now: 0 };
       groups.set(key, group);
     }
     let count = now;

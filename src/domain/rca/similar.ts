@@ -23,7 +23,7 @@ const weightRoots = Float64Array.from({ length: SIGNATURE_LENGTH }, (_, i) => {
 /** One that is near. */
 export interface SimilarIncident {
   /** The place that `add` gave. */
-  readonly place: number;
+  readonly index: number;
   /** 1 for the same, towards 0. */
   readonly similarity: number;
   /** Features that they have in common, in words. */
@@ -60,18 +60,18 @@ export class SimilarIncidents {
   nearest(signature: IncidentSignature, count: number, isLeftOut: (index: number) => boolean): SimilarIncident[] {
     const wanted = new Float64Array(SIGNATURE_LENGTH);
     for (let i = 0; i < SIGNATURE_LENGTH; i++) wanted[i] = Math.round(SCALE * (signature[i] ?? 0) * weightRoots[i]!);
-    const best: Array<{ place: number; distance: number }> = [];
+    const best: Array<{ index: number; distance: number }> = [];
     let limit = Number.POSITIVE_INFINITY;
     for (let index = 0; index < this.#count; index++) {
       const distance = distanceTo(this.#bytes, index * SIGNATURE_LENGTH, wanted, limit);
       if (distance >= limit || isLeftOut(index)) continue;
-      best.push({ place: index, distance });
-      best.sort((a, b) => a.distance - b.distance || a.place - b.place);
+      best.push({ index, distance });
+      best.sort((a, b) => a.distance - b.distance || a.index - b.index);
       if (best.length > count) best.pop();
       if (best.length === count) limit = best[count - 1]!.distance;
     }
-    return best.map(({ place: index, distance }) => ({
-      place: index,
+    return best.map(({ index, distance }) => ({
+      index,
       similarity: 1 / (1 + Math.sqrt(distance) / SCALE),
       why: this.#common(index, signature),
     }));

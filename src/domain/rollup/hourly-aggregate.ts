@@ -107,21 +107,21 @@ export class HourlyAggregate {
   /** The chunks that one stream has in a block, by first time. Late and replaced samples are chunks that begin before one ahead of them ends. */
   #addRun(chunks: readonly BlockChunk[]): void {
     const stream = this.#streamOf((chunks[0] as BlockChunk).streamId);
-    let held = 0;
+    let buffered = 0;
     let isAscending = true;
     for (const { chunk } of chunks) {
-      const count = this.#decode(chunk, held);
-      isAscending &&= held === 0 || count === 0 || (this.#times[held] as number) > (this.#times[held - 1] as number);
-      held += count;
+      const count = this.#decode(chunk, buffered);
+      isAscending &&= buffered === 0 || count === 0 || (this.#times[buffered] as number) > (this.#times[buffered - 1] as number);
+      buffered += count;
     }
-    if (isAscending) this.#addSamples(stream, this.#times, this.#values, held);
-    else this.#addMerged(stream, held);
+    if (isAscending) this.#addSamples(stream, this.#times, this.#values, buffered);
+    else this.#addMerged(stream, buffered);
   }
 
   /** Adds the samples of the run by time, of equal times the last. */
-  #addMerged(stream: AggregatedStream, held: number): void {
+  #addMerged(stream: AggregatedStream, buffered: number): void {
     const values = new Map<number, number>();
-    for (let at = 0; at < held; at++) values.set(this.#times[at] as number, this.#values[at] as number);
+    for (let at = 0; at < buffered; at++) values.set(this.#times[at] as number, this.#values[at] as number);
     const times = Float64Array.from(values.keys()).sort();
     this.#addSamples(
       stream,

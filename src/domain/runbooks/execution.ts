@@ -80,7 +80,7 @@ export interface Execution {
 
 /** Next action of the run; `waits`: nothing now, at the time given or when somebody does something. */
 export type NextAction =
-  | { readonly kind: "do"; readonly place: number; readonly step: RunbookStep }
+  | { readonly kind: "do"; readonly index: number; readonly step: RunbookStep }
   | { readonly kind: "waits"; readonly untilMs: number | null };
 
 const NEW: StepRun = {
@@ -138,7 +138,7 @@ export function advanced(execution: Execution, nowMs: number): { readonly execut
     const waiting = withStep({ ...execution, state: "pending_approval", waitingSinceMs: nowMs }, index, { state: "pending_approval" });
     return waits(waiting, nowMs + RUNBOOK_APPROVAL_MS_MAX);
   }
-  if (step.type !== "wait") return run.state === "running" ? waits(execution) : { execution, next: { kind: "do", place: index, step } };
+  if (step.type !== "wait") return run.state === "running" ? waits(execution) : { execution, next: { kind: "do", index, step } };
   const untilMs = run.untilMs ?? nowMs + step.seconds * 1_000;
   const started = { state: "running", startedAtMs: run.startedAtMs ?? nowMs, untilMs } as const;
   if (nowMs < untilMs) return waits(withStep(execution, index, started), untilMs);

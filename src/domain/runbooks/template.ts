@@ -24,14 +24,14 @@ const ANOMALY_FACTS = [
 const FACT_NAMES = [...ANOMALY_FACTS, "tenant_id", "runbook_id", "runbook_name", "execution_id", "started_by"] as const;
 
 /** Context that a value is written into, which decides on its escaping. */
-export type Place = "url" | "json" | "form" | "xml" | "line" | "header" | "text";
+export type EscapeContext = "url" | "json" | "form" | "xml" | "line" | "header" | "text";
 
 const PLACEHOLDER = /\{\{\s*([A-Za-z0-9_.\-/]{1,200})\s*\}\}/g;
 const CONTROL = /\p{Cc}/gu;
 const LONE_SURROGATES = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 /** A text with its placeholders filled. Names that are not known give nothing; of a run without an anomaly those of one stay as they are. */
-export function rendered(text: string, facts: Facts, key: Place): string {
+export function rendered(text: string, facts: Facts, key: EscapeContext): string {
   const hasAnomaly = facts.anomaly_id !== undefined;
   return text.replace(PLACEHOLDER, (input: string, name: string) =>
     written(ownMember(facts, name) ?? (isOfAnomaly(name) && !hasAnomaly ? input : ""), key),
@@ -39,7 +39,7 @@ export function rendered(text: string, facts: Facts, key: Place): string {
 }
 
 /** The place of a body, by its content type and else by how it begins: values are written into quotations of JSON, as one value of a form, as text of XML, on one line. */
-export function keyOfBody(body: string, contentType = ""): Place {
+export function keyOfBody(body: string, contentType = ""): EscapeContext {
   const type = contentType.toLowerCase();
   if (/[/+]json\b/.test(type)) return "json";
   if (type.includes("x-www-form-urlencoded")) return "form";
@@ -80,7 +80,7 @@ export function withSecrets(facts: Facts, secrets: Readonly<Record<string, strin
   return { ...facts, ...Object.fromEntries(named) };
 }
 
-function written(value: string, key: Place): string {
+function written(value: string, key: EscapeContext): string {
   if (key === "url") return value === HIDDEN ? HIDDEN : inUrl(value);
   if (key === "json") return JSON.stringify(value).slice(1, -1);
   if (key === "form") return encodeURIComponent(value.replace(LONE_SURROGATES, "\ufffd"));

@@ -1,5 +1,5 @@
 // What the coordinator has told an engine for the pass over bounded series: declared limits, open findings, and the anomalies that may confirm one.
-import type { HeldFinding, SaturationUpdate } from "../../core/protocol/saturation.ts";
+import type { ReportedFinding, SaturationUpdate } from "../../core/protocol/saturation.ts";
 import { baseNameOf } from "../distribution/derived-values.ts";
 import type { DeclaredLimit } from "./bounded-name.ts";
 import { SaturationLimits } from "./saturation-limits.ts";
@@ -8,17 +8,17 @@ import { SaturationLimits } from "./saturation-limits.ts";
 export class KnownSaturation {
   #limits = new SaturationLimits();
   #version = 0;
-  readonly #held = new Map<string, HeldFinding>();
+  readonly #restored = new Map<string, ReportedFinding>();
   #open: ReadonlySet<string> = new Set();
   #confirming = new Map<string, Set<string>>();
 
-  take({ limits, held, open, corroborations }: SaturationUpdate): void {
+  take({ limits, restored, open, corroborations }: SaturationUpdate): void {
     if (limits !== null) {
       this.#limits = new SaturationLimits();
       for (const limit of limits) this.#limits.put(limit);
       this.#version++;
     }
-    for (const finding of held ?? []) this.#held.set(finding.key, finding);
+    for (const finding of restored ?? []) this.#restored.set(finding.key, finding);
     this.#open = new Set(open);
     this.#confirming = new Map();
     for (const [service, environment, metricName] of corroborations) {
@@ -50,12 +50,12 @@ export class KnownSaturation {
   }
 
   /** A finding that was open at the start and whose series has not been judged since. */
-  held(key: string): HeldFinding | undefined {
-    return this.#held.get(key);
+  restored(key: string): ReportedFinding | undefined {
+    return this.#restored.get(key);
   }
 
   release(key: string): void {
-    this.#held.delete(key);
+    this.#restored.delete(key);
   }
 }
 

@@ -17,7 +17,7 @@ export interface LevelInput {
   /** An independent anomaly of the same service within the short window of the ensemble. */
   readonly corroborated: boolean;
   /** Whether a breach held at the evaluation before. */
-  readonly held: boolean;
+  readonly wasBreached: boolean;
 }
 
 export interface LevelFinding {
@@ -34,9 +34,9 @@ export function levelRule(input: LevelInput): LevelFinding {
   return input.baseline > RESIDENT_BASELINE ? residentHigh(input) : headroomBreach(input);
 }
 
-function headroomBreach({ level, baseline, corroborated, held }: LevelInput): LevelFinding {
+function headroomBreach({ level, baseline, corroborated, wasBreached }: LevelInput): LevelFinding {
   const gates = [
-    atLeast("headroom_floor", level, held ? HEADROOM_CLEAR : HEADROOM_FLOOR),
+    atLeast("headroom_floor", level, wasBreached ? HEADROOM_CLEAR : HEADROOM_FLOOR),
     atMost("baseline_below", baseline, RESIDENT_BASELINE),
   ];
   const fires = gates.every((gate) => gate.passed);

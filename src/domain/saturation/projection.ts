@@ -57,8 +57,8 @@ export interface ProjectionResult {
 
 /** Projects a history whose values rise towards `limit`. `held` if one is reported already: it may then be a
  * quarter farther off. Cheap gates come first: few series get as far as the slopes of all pairs. */
-export function project(history: SaturationHistory, nowMs: number, limit: number, held: boolean): ProjectionResult {
-  const stretch = held ? LEAVE_FACTOR : 1;
+export function project(history: SaturationHistory, nowMs: number, limit: number, isReported: boolean): ProjectionResult {
+  const stretch = isReported ? LEAVE_FACTOR : 1;
   const short = history.minutePoints(nowMs, SHORT_MINUTES);
   const known = enough(short);
   if (firstFailed(known) !== undefined) return { projection: null, gates: known };

@@ -22,7 +22,7 @@ interface Page {
 export class SaturationArena {
   readonly #shares: ShareLedger;
   readonly #pages: Page[] = [];
-  readonly #places = new Map<string, { readonly place: number; readonly tenant: string }>();
+  readonly #places = new Map<string, { readonly index: number; readonly tenant: string }>();
   readonly #free: number[] = [];
   #made = 0;
 
@@ -36,18 +36,18 @@ export class SaturationArena {
   }
 
   /** The place of a tenant's series, a new one where it has none; undefined where there is no room. */
-  placeOf(key: string, tenant: string): number | undefined {
+  allocate(key: string, tenant: string): number | undefined {
     const known = this.find(key);
     if (known !== undefined) return known;
     if (!this.#shares.take(tenant)) return undefined;
     const index = this.#free.pop() ?? this.#make();
-    this.#places.set(key, { place: index, tenant });
+    this.#places.set(key, { index, tenant });
     this.clear(index);
     return index;
   }
 
   find(key: string): number | undefined {
-    return this.#places.get(key)?.place;
+    return this.#places.get(key)?.index;
   }
 
   /** Forgets what a place holds; it then waits for what is stored. */
@@ -100,7 +100,7 @@ export class SaturationArena {
 
   /** Gives back the places that this pass has not marked. */
   sweep(generation: number): void {
-    for (const [key, { place: index, tenant }] of this.#places) {
+    for (const [key, { index, tenant }] of this.#places) {
       if (this.#get(index, GENERATION_AT) === generation) continue;
       this.#places.delete(key);
       this.#shares.give(tenant);

@@ -25,7 +25,7 @@ export class SaturationFeed {
   }
 
   /** Whether all values that the slots ever had are in their rings. */
-  holdAll(slots: readonly number[]): boolean {
+  containAll(slots: readonly number[]): boolean {
     return slots.every((slot) => {
       const count = this.#kernel.records.readRing(slot, this.#times, this.#values);
       return count === 0 || (this.#times[0] as number) <= this.#kernel.records.firstTimeMs(slot);
@@ -33,7 +33,7 @@ export class SaturationFeed {
   }
 
   /** From when on the rings have every value of the slots that still send: before, the store has it. */
-  heldFromMs(slots: readonly number[], nowMs: number): number {
+  bufferedFromMs(slots: readonly number[], nowMs: number): number {
     const { records } = this.#kernel;
     const live = slots.filter((slot) => nowMs - records.lastTimeMs(slot) <= SILENCE_MS_MAX);
     return Math.min(nowMs, ...live.map((slot) => records.unchunkedFromMs(slot)));

@@ -47,7 +47,7 @@ export function clearPosition({ head, rings }: SaturationPosition): void {
 }
 
 /** Puts what was reported before a restart back into a place whose history was read again: it then goes on as it was. */
-export function holdTier({ head }: SaturationPosition, tier: Tier, rule: SaturationFinding["rule"]): void {
+export function restoreTier({ head }: SaturationPosition, tier: Tier, rule: SaturationFinding["rule"]): void {
   const isProjected = rule === "time_to_exhaustion";
   head.set(
     [isProjected ? TIERS.indexOf(tier) : -1, isProjected ? 0 : 1, isProjected ? PERSISTENCE_EVALUATIONS : 0],
@@ -65,7 +65,7 @@ export function breachesOf({ head }: SaturationPosition): BreachHabits {
   return new BreachHabits(head.subarray(BREACHES_AT, SATURATION_HEAD_VALUES));
 }
 
-type HeadRest = [observedMax: number, firstMs: number, tier: number, heldLevel: number, projected: number];
+type HeadRest = [observedMax: number, firstMs: number, tier: number, levelBreached: number, projected: number];
 
 /** Names of the series; constant. */
 export interface SeriesNames {
@@ -91,8 +91,8 @@ export class SaturationSeries {
   private readonly sign: 1 | -1;
   private observedMax = Number.NEGATIVE_INFINITY;
   private firstMs = Number.NaN;
-  private heldTier: Tier | null = null;
-  private heldLevel = false;
+  private currentTier: Tier | null = null;
+  private isLevelBreached = false;
   private projected = 0;
   private readonly breachNumbers: Float64Array;
   private readonly breaches: BreachHabits;
@@ -129,7 +129,7 @@ export class SaturationSeries {
     // Without values nothing is found, and nothing is over.
     if (!(age <= SILENCE_MINUTES_MAX + 1)) return { finding: null, gates: [holds("recent_value", false)] };
     const end = this.sign < 0 ? 0 : (bounds.capacity as number);
-    const projection = project(this.history, nowMs, end, this.heldTier !== null);
+    const projection = project(this.history, nowMs, end, this.currentTier !== null);
     const level = this.judgeLevel(nowMs, bounds, context.corroborated);
     return this.conclude(nowMs, bounds, this.withPersistence(projection, level?.tier != null), level);
   }
@@ -166,16 +166,22 @@ export class SaturationSeries {
   /** Works on a series that lies in an arena; `detach` leaves it there. */
   static attach(names: SeriesNames, { head, rings }: SaturationPosition): SaturationSeries {
     const series = new SaturationSeries(names, SaturationHistory.attach(head, rings), head.subarray(BREACHES_AT));
-    const [observedMax, firstMs, tier, heldLevel, projected] = head.subarray(HISTORY_HEAD_VALUES) as unknown as HeadRest;
-    Object.assign(series, { observedMax, firstMs, projected, heldLevel: heldLevel === 1, heldTier: tier < 0 ? null : TIERS[tier] });
+    const [observedMax, firstMs, tier, levelBreached, projected] = head.subarray(HISTORY_HEAD_VALUES) as unknown as HeadRest;
+    Object.assign(series, {
+      observedMax,
+      firstMs,
+      projected,
+      isLevelBreached: levelBreached === 1,
+      currentTier: tier < 0 ? null : TIERS[tier],
+    });
     return series;
   }
 
   /** Writes what does not lie in the rings. */
   detach({ head }: SaturationPosition): void {
     this.history.writeHead(head);
-    const tier = this.heldTier === null ? -1 : TIERS.indexOf(this.heldTier);
-    head.set([this.observedMax, this.firstMs, tier, this.heldLevel ? 1 : 0, this.projected], HISTORY_HEAD_VALUES);
+    const tier = this.currentTier === null ? -1 : TIERS.indexOf(this.currentTier);
+    head.set([this.observedMax, this.firstMs, tier, this.isLevelBreached ? 1 : 0, this.projected], HISTORY_HEAD_VALUES);
   }
 
   /** Copies a series that has its own rings to a place. */
@@ -188,8 +194,8 @@ export class SaturationSeries {
   serialise(): Float64Array {
     const values = new Float64Array(SATURATION_SERIES_VALUES);
     values.set(this.history.serialise());
-    const tier = this.heldTier === null ? -1 : TIERS.indexOf(this.heldTier);
-    values.set([this.observedMax, this.firstMs, tier, this.heldLevel ? 1 : 0, this.projected], HISTORY_VALUES);
+    const tier = this.currentTier === null ? -1 : TIERS.indexOf(this.currentTier);
+    values.set([this.observedMax, this.firstMs, tier, this.isLevelBreached ? 1 : 0, this.projected], HISTORY_VALUES);
     values.set(this.breachNumbers, HISTORY_VALUES + REST_VALUES);
     return values;
   }
@@ -199,18 +205,18 @@ export class SaturationSeries {
       throw new Error(`a saturation series has ${SATURATION_SERIES_VALUES} values, got ${values.length}`);
     const history = SaturationHistory.restore(values.subarray(0, HISTORY_VALUES));
     const series = new SaturationSeries(names, history, values.slice(HISTORY_VALUES + REST_VALUES));
-    const [observedMax, firstMs, tier, heldLevel, projected] = values.subarray(HISTORY_VALUES) as unknown as HeadRest;
+    const [observedMax, firstMs, tier, levelBreached, projected] = values.subarray(HISTORY_VALUES) as unknown as HeadRest;
     series.observedMax = observedMax;
     series.firstMs = firstMs;
-    series.heldTier = tier < 0 ? null : (TIERS[tier] as Tier);
-    series.heldLevel = heldLevel === 1;
+    series.currentTier = tier < 0 ? null : (TIERS[tier] as Tier);
+    series.isLevelBreached = levelBreached === 1;
     series.projected = projected;
     return series;
   }
 
   private forget(): void {
-    this.heldTier = null;
-    this.heldLevel = false;
+    this.currentTier = null;
+    this.isLevelBreached = false;
     this.projected = 0;
   }
 
@@ -231,8 +237,8 @@ export class SaturationSeries {
     const value = this.levelAt(nowMs);
     if (value === null) return null;
     const share = this.shareOf(capacity);
-    const found = levelRule({ level: share(value), baseline: share(baseline), corroborated, held: this.heldLevel });
-    return found.rule === "headroom_breach" && found.tier !== null && !this.heldLevel ? this.unlessHabit(found, value, share) : found;
+    const found = levelRule({ level: share(value), baseline: share(baseline), corroborated, wasBreached: this.isLevelBreached });
+    return found.rule === "headroom_breach" && found.tier !== null && !this.isLevelBreached ? this.unlessHabit(found, value, share) : found;
   }
 
   /** A breach that comes as those before it is no news, unless it is told already. */
@@ -243,11 +249,11 @@ export class SaturationSeries {
   }
 
   private conclude(nowMs: number, bounds: Bounds, result: ProjectionResult, level: LevelFinding | null): SaturationEvaluation {
-    const tier = saturationTier(result.projection?.minutes ?? Number.POSITIVE_INFINITY, this.heldTier);
-    this.heldTier = tier;
-    this.heldLevel = level?.tier != null;
+    const tier = saturationTier(result.projection?.minutes ?? Number.POSITIVE_INFINITY, this.currentTier);
+    this.currentTier = tier;
+    this.isLevelBreached = level?.tier != null;
     const gates = [...result.gates, ...(level?.gates ?? [])];
-    const isFound = tier !== null || this.heldLevel;
+    const isFound = tier !== null || this.isLevelBreached;
     if (isFound) return { finding: this.strongest(this.observation(nowMs, bounds), result, tier, level), gates };
     return {
       finding: null,

@@ -8,10 +8,10 @@ export const LEAVE_FACTOR = 1.25;
 const ORDER: readonly Tier[] = ["high", "medium", "low"];
 
 /** Tier of a projection, given the tier that holds; null beyond all. Time runs in minutes, Infinity for none. */
-export function saturationTier(minutes: number, held: Tier | null): Tier | null {
+export function saturationTier(minutes: number, current: Tier | null): Tier | null {
   for (const tier of ORDER) {
-    const keeps = held !== null && ORDER.indexOf(held) <= ORDER.indexOf(tier);
-    if (minutes <= TIER_MINUTES[tier] * (keeps ? LEAVE_FACTOR : 1)) return tier;
+    const staysWithin = current !== null && ORDER.indexOf(current) <= ORDER.indexOf(tier);
+    if (minutes <= TIER_MINUTES[tier] * (staysWithin ? LEAVE_FACTOR : 1)) return tier;
   }
   return null;
 }

@@ -170,14 +170,14 @@ export class TraceJoin {
   /** Loads what a batch will look at: loads that do not hang on each other take the time of one. */
   #touch(slots: Int32Array, count: number): void {
     const heads = this.#heads;
-    const held = this.#slots;
+    const stored = this.#slots;
     const mask = this.#mask;
     let sum = 0;
     const end = count * SPAN_LENGTH;
     for (let at = 0; at < end; at += SPAN_LENGTH) sum += heads[slots[at + KEY_LOW]! & mask]! + heads[slots[at + PARENT_LOW]! & mask]!;
     for (let at = 0; at < end; at += SPAN_LENGTH) {
       const head = heads[slots[at + KEY_LOW]! & mask]!;
-      if (head !== NONE) sum += held[head * ENTRY_LENGTH]!;
+      if (head !== NONE) sum += stored[head * ENTRY_LENGTH]!;
     }
     this.touched = sum;
   }
@@ -277,7 +277,7 @@ export class TraceJoin {
     for (let child = waiting.next(NONE, high, low); child !== NONE; ) {
       const next = waiting.next(child, high, low);
       const service = waiting.service(child);
-      const at = this.#at(waiting.held(child));
+      const at = this.#at(waiting.spanNumber(child));
       const flags = this.#slots[at + OWNER]! & FLAGS;
       this.#slots[at + OWNER] = (service << OWNER_SHIFT) | flags;
       this.#join(parent, service, waiting.minute(child), waiting.microseconds(child), flags);

@@ -8,7 +8,7 @@ const NONE = -1;
 const PARENT_HIGH = 0;
 const PARENT_LOW = 1;
 const LINK = 2;
-const HELD = 3;
+const SPAN = 3;
 const SERVICE = 4;
 const MINUTE = 5;
 const MICROSECONDS = 6;
@@ -28,7 +28,7 @@ export class WaitingChildren {
   }
 
   /** Adds a child of a service, with its number among the held spans; answers its own. */
-  add(held: number, service: number, parentHigh: number, parentLow: number, minute: number, microseconds: number): number {
+  add(span: number, service: number, parentHigh: number, parentLow: number, minute: number, microseconds: number): number {
     if (this.#free === NONE) this.#grow();
     const slots = this.#slots;
     const number = this.#free;
@@ -36,7 +36,7 @@ export class WaitingChildren {
     this.#free = slots[at + LINK]!;
     slots[at + PARENT_HIGH] = parentHigh;
     slots[at + PARENT_LOW] = parentLow;
-    slots[at + HELD] = held;
+    slots[at + SPAN] = span;
     slots[at + SERVICE] = service;
     slots[at + MINUTE] = minute;
     slots[at + MICROSECONDS] = microseconds;
@@ -73,8 +73,8 @@ export class WaitingChildren {
   }
 
   /** The number of a child among the held spans, in 32 bits. */
-  held(number: number): number {
-    return this.#slots[number * CHILD_LENGTH + HELD]!;
+  spanNumber(number: number): number {
+    return this.#slots[number * CHILD_LENGTH + SPAN]!;
   }
 
   service(number: number): number {

@@ -113,7 +113,7 @@ export function alertTimeline({ state }: AlertsContext, request: QueryRequest<"a
   const alert = state.alerts.find(tenant, id);
   if (alert === undefined) return unknownAlert(id);
   const lines = linesOfAlert(alert, state.alerts.timeline.read(tenant, id));
-  const list = { endpoint: "alertTimeline", filters: { alert_id: id }, positionOf: ({ place: key }: StoredLine) => [key] };
+  const list = { endpoint: "alertTimeline", filters: { alert_id: id }, positionOf: ({ position: key }: StoredLine) => [key] };
   return listed(state, request, list, lines, (page) => ({ entries: page.map(timelineEntryView) }));
 }
 
@@ -125,5 +125,5 @@ function linesOfAlert(alert: Alert, stored: readonly StoredLine[]): readonly Sto
 }
 
 function placed(line: TimelineLine): StoredLine {
-  return { ...line, place: keyOfLine(line) };
+  return { ...line, position: keyOfLine(line) };
 }

@@ -24,9 +24,9 @@ const NOTHING_BESIDE: KnownBeside = { z: 0, names: [""] };
 const RANK_BYTES = 2;
 const HASH_DIGITS = 32;
 
-/** A line and where it stands: texts of places order as lines do. */
+/** A line and where it stands: texts of positions order as lines do. */
 export interface StoredLine extends TimelineLine {
-  readonly place: string;
+  readonly position: string;
 }
 
 export class TimelineBook {
@@ -76,7 +76,7 @@ function keyOf(tenant: string, alertId: string, line: TimelineLine): Uint8Array 
   return tenantIdKey(tenant, alertId, (key) => withPosition(key, line));
 }
 
-/** The place of a line as a text. */
+/** The position of a line as a text. */
 export function keyOfLine(line: TimelineLine): string {
   return Buffer.from(withPosition(new KeyBuilder(), line).finish()).toString("hex");
 }
@@ -110,7 +110,7 @@ function lineOfRow(key: Uint8Array, value: Uint8Array): StoredLine {
       by,
       text,
       ...(sentence !== null && { sentence: readSentence(new ByteReader(sentence, DAMAGE), NOTHING_BESIDE) as SentenceFacts }),
-      place: Buffer.from(key.subarray(timeAt)).toString("hex"),
+      position: Buffer.from(key.subarray(timeAt)).toString("hex"),
     };
   });
 }

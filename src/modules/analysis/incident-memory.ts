@@ -136,7 +136,7 @@ export class IncidentMemory {
       const incident = memory.incidents[index]!;
       return incident.incidentId === leftOut || incident.environment !== environment || !incident.enough;
     };
-    return memory.similar.nearest(signature, count, isLeftOut).map(({ place: index, similarity, why }) => ({
+    return memory.similar.nearest(signature, count, isLeftOut).map(({ index, similarity, why }) => ({
       incident: memory.incidents[index]!,
       similarity,
       why,

@@ -14,13 +14,13 @@ export async function correlations(
 ): Promise<Outcome<unknown>> {
   const { gathering, nowMs } = context;
   const { service_id: serviceId, depth } = query;
-  const place = {
+  const scope = {
     tenant: principal.tenant,
     environment: query.environment ?? (await environmentOf(context, principal.tenant, serviceId)) ?? "",
   };
   if (gathering.isFull(principal.tenant)) return tooMany();
-  const calls = await gathering.calls(place, nowMs());
-  const rings = await unlessGone(gathering.rings(place, nowMs()));
+  const calls = await gathering.calls(scope, nowMs());
+  const rings = await unlessGone(gathering.rings(scope, nowMs()));
   if (rings === undefined) return unavailable();
   const isKnown =
     calls.some(({ caller, callee }) => caller === serviceId || callee === serviceId) ||

@@ -28,7 +28,7 @@ export interface AnomalyKey {
 /** Open anomaly as rules over several services read it. */
 export interface OpenAnomaly extends AnomalyKey, Pick<Anomaly, "environment" | "serviceId" | "metricName" | "detector" | "startedAtMs"> {
   /** The gate that held it before it came to any alert; null where none did. */
-  heldBy: string | null;
+  suppressedBy: string | null;
   /** The alert that it belongs to. */
   alertId: string | null;
   /** When it becomes more severe than it was decided to be; null where it does not. */
@@ -204,10 +204,10 @@ function openOf(anomaly: Anomaly): OpenAnomaly {
 }
 
 /** What the last decision has left of it. */
-function decidedOf(anomaly: Anomaly): Pick<OpenAnomaly, "heldBy" | "alertId" | "risesAtMs"> {
+function decidedOf(anomaly: Anomaly): Pick<OpenAnomaly, "suppressedBy" | "alertId" | "risesAtMs"> {
   const { paging } = anomaly;
-  if (paging === null) return { heldBy: null, alertId: null, risesAtMs: null };
+  if (paging === null) return { suppressedBy: null, alertId: null, risesAtMs: null };
   const { alertId, suppressedBy, tier } = paging;
-  const isHeld = alertId === null || ENDING_GATES.has(suppressedBy ?? "");
-  return { heldBy: isHeld ? suppressedBy : null, alertId, risesAtMs: anomalyRisesAtMs(anomaly, tier) };
+  const isSuppressed = alertId === null || ENDING_GATES.has(suppressedBy ?? "");
+  return { suppressedBy: isSuppressed ? suppressedBy : null, alertId, risesAtMs: anomalyRisesAtMs(anomaly, tier) };
 }

@@ -229,15 +229,15 @@ export class VerdictDraft {
   #openAnomaly(openKey: string): Anomaly | undefined {
     const drafted = this.#open.get(openKey);
     if (drafted !== undefined) return drafted;
-    const place = this.#book.openAnomaly(openKey);
-    if (place === undefined || this.#changed.has(place.id)) return undefined;
-    return this.#book.read(place);
+    const open = this.#book.openAnomaly(openKey);
+    if (open === undefined || this.#changed.has(open.id)) return undefined;
+    return this.#book.read(open);
   }
 
   /** One that was ended while it went on, and still does: what its own stream finds anew was back meanwhile, and is none of it. */
   #quietAnomaly(openKey: string, frame: EpisodeFrame): Anomaly | undefined {
-    const place = this.#book.quiet.find(openKey);
-    const anomaly = place === undefined ? undefined : this.#read(place.tenant, place.id);
+    const quiet = this.#book.quiet.find(openKey);
+    const anomaly = quiet === undefined ? undefined : this.#read(quiet.tenant, quiet.id);
     return anomaly !== undefined && isQuiet(anomaly) && !isOfStreamBack(anomaly, frame) ? anomaly : undefined;
   }
 

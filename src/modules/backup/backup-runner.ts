@@ -64,7 +64,7 @@ export interface EndedBackup {
 }
 
 export interface BackupRunnerDependencies {
-  readonly archive: Pick<LogArchive, "hold" | "release">;
+  readonly archive: Pick<LogArchive, "lock" | "release">;
   nowMs(): number;
   ended(backup: EndedBackup): void;
 }
@@ -151,7 +151,7 @@ export class BackupRunner {
 
   async #run(name: string, order: BackupOrder): Promise<EndedBackup> {
     const { archive, nowMs } = this.#dependencies;
-    archive.hold();
+    archive.lock();
     const made = await this.#make(order).catch((error: unknown) => messageOf(error));
     const isMade = typeof made !== "string";
     archive.release(isMade ? copiedSegments(made) : () => false);

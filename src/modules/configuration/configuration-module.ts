@@ -124,11 +124,7 @@ async function importDocument(
     if (input === undefined) continue;
     const report = (index: number, message: string) => problems.push({ section: section.name, index, message });
     const note = (action: ImportChange["action"], key: string) => changes.push({ section: section.name, action, key });
-    setMember(
-      sections,
-      section.name,
-      await importSection(context, request, { section, given: input, readings, isDry, prunes, report, note }),
-    );
+    setMember(sections, section.name, await importSection(context, request, { section, input, readings, isDry, prunes, report, note }));
   }
   return done({
     dry_run: isDry,
@@ -141,7 +137,7 @@ async function importDocument(
 
 interface SectionImport {
   readonly section: ConfigurationSection;
-  readonly given: readonly ConfigurationEntry[];
+  readonly input: readonly ConfigurationEntry[];
   readonly readings: Readings;
   readonly isDry: boolean;
   readonly prunes: boolean;
@@ -152,7 +148,7 @@ interface SectionImport {
 async function importSection(
   context: ConfigurationContext,
   request: ChangeRequest,
-  { section, given: input, readings, isDry, prunes, report, note }: SectionImport,
+  { section, input, readings, isDry, prunes, report, note }: SectionImport,
 ) {
   const counts: SectionCounts = { created: 0, changed: 0, unchanged: 0, refused: 0 };
   const refuse = (index: number, message: string) => {

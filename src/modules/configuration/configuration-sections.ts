@@ -30,7 +30,7 @@ const detectionSettings: ConfigurationSection = {
   name: "detection_settings",
   list: async (context, request) => {
     const rows = await readAll(["watchdogSettings", listWatchdogSettings, "overrides"], context, request);
-    return rows.map(({ set, ...place }) => ({ ...without(place, ["updated_at"]), ...(set as ConfigurationEntry) }));
+    return rows.map(({ set, ...scope }) => ({ ...without(scope, ["updated_at"]), ...(set as ConfigurationEntry) }));
   },
   key: keyOf("service_id", "metric_name"),
   parse: parsedBy("setWatchdogSettings"),

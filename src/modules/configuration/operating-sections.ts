@@ -4,7 +4,7 @@ import { done, type Outcome, refused, shown } from "../../api/refusal.ts";
 import { HIDDEN } from "../../core/text/secret.ts";
 import type { RuleGroupDocument } from "../../domain/rules/file/group-document.ts";
 import { isName } from "../../domain/series/name-rule.ts";
-import { type GivenBudget, setPageBudgets } from "../notification/page-report-handlers.ts";
+import { type BudgetInput, setPageBudgets } from "../notification/page-report-handlers.ts";
 import { readOneGroup } from "../rules/one-group.ts";
 import { deleteRuleGroup, writeRuleGroup } from "../rules/rule-group-handlers.ts";
 import { HTTP_STEP, stepName } from "../runbooks/runbook-definition.ts";
@@ -67,7 +67,7 @@ export const pageBudgets: ConfigurationSection = {
       return refused("invalid_field", "pages_per_week must be a number: an import deletes nothing", "pages_per_week");
     return done({ team, ...parsed.value }) as Outcome<ConfigurationEntry>;
   },
-  writeSome: (context, request, entries) => setPageBudgets(context, request, entries as unknown as readonly GivenBudget[]),
+  writeSome: (context, request, entries) => setPageBudgets(context, request, entries as unknown as readonly BudgetInput[]),
   remove: async (context, request, { team }) => {
     const [outcome] = await setPageBudgets(context, request, [{ team: String(team), pages_per_week: null }]);
     return outcome ?? done(null);

@@ -17,7 +17,15 @@ import { timeRange } from "../queries/time-range.ts";
 import { ROWS_PER_READ } from "../state/scan.ts";
 import { tenantTimeBound, tenantTimeKey } from "../state/tables.ts";
 import { DeadLetterDraft } from "./dead-letter-draft.ts";
-import { type DeadLetterKey, deadLetterKey, fateOf, placeOf, readDeadLetter, selects, WEBHOOK_EXHAUSTED } from "./dead-letter-selection.ts";
+import {
+  type DeadLetterKey,
+  deadLetterKey,
+  decodeKey,
+  fateOf,
+  readDeadLetter,
+  selects,
+  WEBHOOK_EXHAUSTED,
+} from "./dead-letter-selection.ts";
 import { deadLetterView, problemView } from "./dead-letter-view.ts";
 import type { DeadLettersContext } from "./dead-letters-context.ts";
 import type { DeadLetterSelection } from "./replay-book.ts";
@@ -122,7 +130,7 @@ async function scan(
     const end = entries.at(-1);
     if (end === undefined || entries.length < ROWS_PER_READ) return { letters, matches, endedAt: undefined };
     scanned += entries.length;
-    last = placeOf(end.key);
+    last = decodeKey(end.key);
     to = end.key;
     if (before !== undefined && letters.length >= limit) return { letters, matches, endedAt: last };
     await context.yieldToLoop();

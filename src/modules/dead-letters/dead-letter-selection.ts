@@ -45,7 +45,7 @@ export function deadLettersAfter(
 }
 
 /** Where a letter lies. */
-export function placeOf(key: Uint8Array): DeadLetterKey {
+export function decodeKey(key: Uint8Array): DeadLetterKey {
   const reader = new KeyReader(key);
   reader.text();
   const receivedMs = reader.time();
@@ -83,6 +83,6 @@ function deadLetterKeyOf(text: string): DeadLetterKey | undefined {
 
 /** Key of the letter with that dlq_id; undefined where the text is none. */
 export function deadLetterKey(tenant: string, text: string): Uint8Array | undefined {
-  const place = deadLetterKeyOf(text);
-  return place && tenantTimeKey(tenant, place.receivedMs, place.id);
+  const decoded = deadLetterKeyOf(text);
+  return decoded && tenantTimeKey(tenant, decoded.receivedMs, decoded.id);
 }

@@ -22,8 +22,8 @@ import {
   deadLetterId,
   deadLetterKey,
   deadLettersAfter,
+  decodeKey,
   fateOf,
-  placeOf,
   readDeadLetter,
   selects,
   WEBHOOK_EXHAUSTED,
@@ -143,7 +143,7 @@ async function rehearseFilter(
     for (const { value } of entries) rehearseDeadLetter(context, value, selection, rehearsal);
     const last = entries.at(-1);
     if (last === undefined || entries.length < REPLAY_SCAN_ROWS) return true;
-    after = placeOf(last.key);
+    after = decodeKey(last.key);
     await context.yieldToLoop();
   }
   return false;

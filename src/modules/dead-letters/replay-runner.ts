@@ -24,7 +24,7 @@ import type { CoordinatorMessage, ReplayAnswer, ReplayOutcome } from "../../core
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import type { JobDraft } from "../state/jobs.ts";
 import { END_REPLAYED } from "./dead-letter-draft.ts";
-import { deadLetterKey, deadLettersAfter, placeOf, readDeadLetter } from "./dead-letter-selection.ts";
+import { deadLetterKey, deadLettersAfter, decodeKey, readDeadLetter } from "./dead-letter-selection.ts";
 import { countFailure, ReplayBatcher, type ReplayBody, type ReplayTally, withTally } from "./replay-batcher.ts";
 import type { ReplayBook, ReplayJob } from "./replay-book.ts";
 
@@ -136,7 +136,7 @@ export class ReplayRunner {
     }
     const last = entries[inspected - 1];
     const isEnd = entries.length < REPLAY_SCAN_ROWS && inspected === entries.length;
-    return { cursor: last === undefined ? job.cursor : placeOf(last.key), finishedMs: isEnd ? nowMs() : null };
+    return { cursor: last === undefined ? job.cursor : decodeKey(last.key), finishedMs: isEnd ? nowMs() : null };
   }
 
   /** The next of the letters that are named. */

@@ -69,8 +69,8 @@ async function importEntities(
 }
 
 function resultsOf(context: LabelsContext, { principal }: ImportRequest, entities: readonly PlacedEntity[], draft: LabelDraft) {
-  const place = { tenant: principal.tenant, labels: context.state.configured.labels, draft, nowMs: context.nowMs() };
-  return mapInSlices(entities, (entity) => resultOf(entity, place), context.pause);
+  const scope = { tenant: principal.tenant, labels: context.state.configured.labels, draft, nowMs: context.nowMs() };
+  return mapInSlices(entities, (entity) => resultOf(entity, scope), context.pause);
 }
 
 async function readEntities(context: LabelsContext, { body, mediaType }: ImportRequest): Promise<Outcome<PlacedEntity[]>> {
@@ -110,12 +110,12 @@ function resultOf({ index, line, entity }: PlacedEntity, { tenant, labels, draft
     return { index, line, kind, service_id: name, outcome: "skipped", ...nothing, reason, message };
   }
   const { kind, name, key, value } = entity;
-  const place = { index, line, kind, service_id: name, key, value };
+  const label = { index, line, kind, service_id: name, key, value };
   const set = setLabel(entity, tenant, draft, nowMs);
   if (typeof set === "object")
-    return { ...place, outcome: "skipped", overridden_by: null, reason: "limit", message: `${set.full}; remove others first` };
+    return { ...label, outcome: "skipped", overridden_by: null, reason: "limit", message: `${set.full}; remove others first` };
   const manual = labels.find({ tenant, serviceId: name, key, source: "manual" });
-  return { ...place, outcome: set, overridden_by: manual === undefined ? null : "manual", reason: null, message: null };
+  return { ...label, outcome: set, overridden_by: manual === undefined ? null : "manual", reason: null, message: null };
 }
 
 function setLabel({ name: serviceId, key, value }: ComponentLabel, tenant: string, draft: LabelDraft, nowMs: number) {
@@ -124,9 +124,9 @@ function setLabel({ name: serviceId, key, value }: ComponentLabel, tenant: strin
   if (typeof outcome === "object") return outcome;
   let isChanged = outcome === "set";
   for (const other of ROUTING_KEYS) {
-    const place = { tenant, serviceId, key: other, source: "catalog" } as const;
-    if (other === key || draft.find(place) === undefined) continue;
-    draft.remove(place);
+    const labelKey = { tenant, serviceId, key: other, source: "catalog" } as const;
+    if (other === key || draft.find(labelKey) === undefined) continue;
+    draft.remove(labelKey);
     isChanged = true;
   }
   return isChanged ? "set" : "unchanged";

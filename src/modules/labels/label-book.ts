@@ -93,7 +93,7 @@ export class LabelBook {
   }
 
   sizeOf(tenant: string): number {
-    return this.shares.rows.held(tenant);
+    return this.shares.rows.used(tenant);
   }
 
   /** Labels of a service from all sources. */

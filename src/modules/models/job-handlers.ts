@@ -20,12 +20,12 @@ export async function trainModel(context: ModelsContext, request: QueryRequest<"
   const jobs = context.state.configured.trainings;
   const id = newId(context);
   return context.change(request, () => {
-    const held = jobs.shares.held(tenant);
-    if (held >= TRAININGS_PER_TENANT_MAX || jobs.shares.available(tenant) < 1) {
+    const used = jobs.shares.used(tenant);
+    if (used >= TRAININGS_PER_TENANT_MAX || jobs.shares.available(tenant) < 1) {
       jobs.shares.refuse(tenant);
       return refused(
         "overloaded",
-        `${held} trainings of this tenant wait or run, of ${jobs.shares.taken} in all, and no more are taken; ask again when one has ended`,
+        `${used} trainings of this tenant wait or run, of ${jobs.shares.taken} in all, and no more are taken; ask again when one has ended`,
       );
     }
     const ahead = jobs.shares.taken;

@@ -257,7 +257,7 @@ export class TrainingJobs {
     const retired = former === undefined ? this.#replacedShadow(made.tenant) : { ...former, state: "retired" as const };
     const gone = models.excess(made).filter(({ id }) => id !== retired?.id);
     if (gone.length === 0 && !models.shares.admits(made.tenant))
-      throw new JobFailure(`${models.shares.held(made.tenant)} models are kept, and there is room for no more; they go with time`);
+      throw new JobFailure(`${models.shares.used(made.tenant)} models are kept, and there is room for no more; they go with time`);
     return {
       operations: () => [
         models.operation(made),

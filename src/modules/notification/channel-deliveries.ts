@@ -259,7 +259,7 @@ export class ChannelDeliveries implements AlertFollower, DeliveryKind {
     }
     counters.add("pagesUnreachable", draft.unreachable);
     for (const key of draft.back) this.#outbox.queue.release(key);
-    for (const changed of draft.changed) this.#place(changed);
+    for (const changed of draft.changed) this.#enqueue(changed);
     for (const join of draft.joins) this.#outbox.send(join);
     this.#outbox.handOver();
     this.#notifyReaders(draft);
@@ -285,7 +285,7 @@ export class ChannelDeliveries implements AlertFollower, DeliveryKind {
   }
 
   /** Where a changed row belongs now. */
-  #place({ key, row: { destination, delivery } }: ChangedRow): void {
+  #enqueue({ key, row: { destination, delivery } }: ChangedRow): void {
     if (destination === null) return;
     const { queue } = this.#outbox;
     const { message, waiting } = delivery;
@@ -323,6 +323,6 @@ export class ChannelDeliveries implements AlertFollower, DeliveryKind {
 function leavingOf({ key, destination, message, delivery }: WaitingRow): LeavingDelivery {
   const { alone, joined, nextAttemptAtMs: dueAtMs } = delivery;
   const joins = alone === true ? null : joinsOf(message);
-  const place = { key, tenant: tenantOfKey(key), dueAtMs, rank: rankOf(message), joins, joined: joined?.name ?? null };
-  return { ...place, kind: "channel", destination, message };
+  const schedule = { key, tenant: tenantOfKey(key), dueAtMs, rank: rankOf(message), joins, joined: joined?.name ?? null };
+  return { ...schedule, kind: "channel", destination, message };
 }

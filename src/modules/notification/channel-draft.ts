@@ -257,18 +257,18 @@ export class ChannelDraft implements FollowingDraft {
     const error = `${routed.channel} names no destination that is configured, and nobody else is notified in its place`;
     this.#rows.put(text, { ...routed, run: this.#sources.run, delivery: undeliverable(error) });
     const { nowMs } = this.#sources;
-    const place = { notifier: routed.notifier, tenant, alertId, destination: null };
-    this.settled.push({ ...place, outcome: "exhausted", latencyMs: null, endedAtMs: nowMs(), error });
+    const target = { notifier: routed.notifier, tenant, alertId, destination: null };
+    this.settled.push({ ...target, outcome: "exhausted", latencyMs: null, endedAtMs: nowMs(), error });
   }
 
   /** `routed` is what a rule says of it; undefined where only those are told that were told before. */
   #put(text: string, message: AlertMessage, routed: Omit<DeliveryRow, "delivery" | "run"> | undefined): void {
     const known = this.#read(text, this.#sources.isHanded(text));
-    const place = routed ?? known;
-    if (place === undefined) return;
-    const delivery = withMessage(known?.delivery, message, place.notifier);
+    const target = routed ?? known;
+    if (target === undefined) return;
+    const delivery = withMessage(known?.delivery, message, target.notifier);
     if (delivery === undefined || delivery === known?.delivery) return;
-    const { channel, ruleId, fallback, notifier, destination } = place;
+    const { channel, ruleId, fallback, notifier, destination } = target;
     const causeNotified = known?.causeNotified === true ? ({ causeNotified: true } as const) : {};
     this.#rows.put(text, { channel, ruleId, fallback, notifier, destination, delivery, run: this.#sources.run, ...causeNotified });
   }

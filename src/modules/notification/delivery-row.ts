@@ -42,10 +42,10 @@ export function receiverOf(destination: Destination, tenant: string): string {
 }
 
 /** The row as it is now: `isHeld` says whether the notifier has its message. */
-export function currentRow(stored: DeliveryRow, run: string, isHeld: boolean): DeliveryRow {
+export function currentRow(stored: DeliveryRow, run: string, isInFlight: boolean): DeliveryRow {
   if (stored.delivery.message === null) return { ...stored, run };
   const delivery = stored.run === run ? stored.delivery : afterRestart(stored.delivery, stored.notifier);
-  return { ...stored, run, delivery: { ...delivery, inFlight: isHeld && delivery.message !== null } };
+  return { ...stored, run, delivery: { ...delivery, inFlight: isInFlight && delivery.message !== null } };
 }
 
 /** A delivery as the answer about its alert shows it. */

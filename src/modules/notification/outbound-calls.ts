@@ -31,7 +31,7 @@ export class OutboundCalls {
   #link: OutboundLink | undefined;
   #queued: OutboundCommand[] = [];
   /** Tests that wait for a place, by tenant. */
-  readonly #placesWanted = new Map<string, number>();
+  readonly #capacityWanted = new Map<string, number>();
 
   /** `want` has the notifier started where it does not run. */
   constructor(want: () => void, shares: ShareLedger) {
@@ -59,37 +59,37 @@ export class OutboundCalls {
 
   /** One attempt of a webhook; undefined where no answer came. */
   async tryWebhook(tenant: string, target: WebhookTarget, eventId: string, event: string): Promise<Tried | "full" | undefined> {
-    if (!(await this.#place(tenant))) return "full";
+    if (!(await this.#reserve(tenant))) return "full";
     const answer = await this.#call(tenant, (id) => ({ type: "webhook-try", id, target, eventId, event }));
     return answer?.type === "tried" ? answer : undefined;
   }
 
   /** Messages to one destination; undefined where no answer came. */
   async tryChannel(tenant: string, destination: Destination, messages: readonly AlertMessage[]): Promise<Tried | "full" | undefined> {
-    if (!(await this.#place(tenant))) return "full";
+    if (!(await this.#reserve(tenant))) return "full";
     const answer = await this.#call(tenant, (id) => ({ type: "channel-try", id, destination, messages }));
     return answer?.type === "tried" ? answer : undefined;
   }
 
   /** Runs of a transform on events; undefined where no answer came. */
   async tryTransform(tenant: string, transform: Transform, events: readonly string[]): Promise<TransformTried | "full" | undefined> {
-    if (!(await this.#place(tenant))) return "full";
+    if (!(await this.#reserve(tenant))) return "full";
     const answer = await this.#call(tenant, (id) => ({ type: "transform-trial", id, tenant, transform, events }));
     return answer?.type === "transform-tried" ? answer : undefined;
   }
 
   /** Waits for a place, a few seconds at most and a few of each tenant at once. */
-  async #place(tenant: string): Promise<boolean> {
+  async #reserve(tenant: string): Promise<boolean> {
     const { places } = this;
     if (places.take(tenant)) return true;
-    const waiting = this.#placesWanted.get(tenant) ?? 0;
+    const waiting = this.#capacityWanted.get(tenant) ?? 0;
     const isGranted = waiting < OUTBOUND_CALLS_SHARE && (await this.#waitForSlot(tenant, waiting));
     if (!isGranted) places.refuse(tenant);
     return isGranted;
   }
 
   async #waitForSlot(tenant: string, waiting: number): Promise<boolean> {
-    this.#placesWanted.set(tenant, waiting + 1);
+    this.#capacityWanted.set(tenant, waiting + 1);
     const key = String(this.#calls.next());
     const isGranted = await new Promise<boolean>((resolve) => {
       const late = after(OUTBOUND_WAIT_MS_MAX, task("a call that waits for its turn"), () => {
@@ -100,9 +100,9 @@ export class OutboundCalls {
         resolve(true);
       });
     });
-    const left = (this.#placesWanted.get(tenant) ?? 1) - 1;
-    if (left > 0) this.#placesWanted.set(tenant, left);
-    else this.#placesWanted.delete(tenant);
+    const left = (this.#capacityWanted.get(tenant) ?? 1) - 1;
+    if (left > 0) this.#capacityWanted.set(tenant, left);
+    else this.#capacityWanted.delete(tenant);
     return isGranted;
   }
 

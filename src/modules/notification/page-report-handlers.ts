@@ -29,7 +29,7 @@ export async function setPageBudget(context: PageReportContext, request: QueryRe
 }
 
 /** A budget as it is set; none any more where it is null. */
-export interface GivenBudget extends BodyOf<"setPageBudget"> {
+export interface BudgetInput extends BodyOf<"setPageBudget"> {
   readonly team: string;
 }
 
@@ -37,7 +37,7 @@ export interface GivenBudget extends BodyOf<"setPageBudget"> {
 export async function setPageBudgets(
   context: PageReportContext,
   request: ChangeRequest,
-  input: readonly GivenBudget[],
+  input: readonly BudgetInput[],
 ): Promise<Array<Outcome<unknown>>> {
   const { pageBudgets } = context.state.configured;
   const { tenant } = request.principal;
@@ -78,7 +78,7 @@ interface BudgetDraft {
   readonly notes: ChangeNote[];
 }
 
-function setInto({ pageBudgets, tenant, shares, nowMs, set, notes }: BudgetDraft, input: GivenBudget): Outcome<unknown> {
+function setInto({ pageBudgets, tenant, shares, nowMs, set, notes }: BudgetDraft, input: BudgetInput): Outcome<unknown> {
   const { team, pages_per_week: pagesPerWeek } = input;
   if (!isName(team)) return refused("invalid_parameter", `a team has 1 to ${NAME_BYTES_MAX} bytes and no control characters`, "team");
   const before = pageBudgets.find(tenant, team);

@@ -52,7 +52,7 @@ export class ServiceMapBook {
 
   /** Entries of one tenant. */
   sizeOf(tenant: string): number {
-    return this.shares.held(tenant);
+    return this.shares.used(tenant);
   }
 
   /** Takes over an entry that is stored; `isNew` where its service had none. */

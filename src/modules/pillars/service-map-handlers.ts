@@ -9,7 +9,7 @@ import { mapInSlices } from "../state/slices.ts";
 import { entryRow, type ServiceMapBook, storedEntries, storedEntry } from "./service-map-book.ts";
 
 type SetRequest = QueryRequest<"setServiceMap">;
-type GivenEntry = SetRequest["body"]["entries"][number];
+type EntryInput = SetRequest["body"]["entries"][number];
 
 /** Entries that one row of the audit log shows; the others are counted. */
 const SAMPLE = 10;
@@ -29,10 +29,10 @@ export function setServiceMap(context: PillarsContext, request: SetRequest): Pro
 }
 
 /** Reads and encodes beside others' transactions: no other change of the map begins before this one has ended. */
-async function setEntries(context: PillarsContext, request: SetRequest, input: readonly GivenEntry[]): Promise<Outcome<unknown>> {
+async function setEntries(context: PillarsContext, request: SetRequest, input: readonly EntryInput[]): Promise<Outcome<unknown>> {
   const { tenant } = request.principal;
   const book = context.state.configured.serviceMap;
-  const read = (entry: GivenEntry): EntryChange[] => {
+  const read = (entry: EntryInput): EntryChange[] => {
     const before = storedEntry(context.state.control, tenant, entry.service_id);
     const after = entryOf(entry, before);
     return before === undefined || !isSameEntry(before, after) ? [{ before, after }] : [];
@@ -67,7 +67,7 @@ export function listServiceMap({ state }: PillarsContext, request: QueryRequest<
 }
 
 /** Without `custom_keys` those that are stored stay; {} takes them away. */
-function entryOf({ service_id, tenant_id = "", product_id = "", custom_keys }: GivenEntry, before: ServiceEntry | undefined): ServiceEntry {
+function entryOf({ service_id, tenant_id = "", product_id = "", custom_keys }: EntryInput, before: ServiceEntry | undefined): ServiceEntry {
   const customKeys =
     custom_keys === undefined ? (before?.customKeys ?? []) : Object.entries(custom_keys).sort(([a], [b]) => (a < b ? -1 : 1));
   return { serviceId: service_id, tenantId: tenant_id, productId: product_id, customKeys };
@@ -83,11 +83,11 @@ function capacityFor(book: ServiceMapBook, tenant: string, created: number): Out
     ["the tenant", book.sizeOf(tenant), SERVICE_MAP_TENANT_ENTRIES_MAX, book.sizeOf(tenant) + created <= SERVICE_MAP_TENANT_ENTRIES_MAX],
     ["the server", book.size, book.shares.most, hasCapacity],
   ] as const;
-  for (const [whose, held, most, fits] of bounds) {
+  for (const [whose, used, most, fits] of bounds) {
     if (fits) continue;
     return refused(
       "unprocessable",
-      `${created} new services do not fit: ${whose} has ${held} of ${most} mapped; nothing was stored`,
+      `${created} new services do not fit: ${whose} has ${used} of ${most} mapped; nothing was stored`,
       "entries",
     );
   }

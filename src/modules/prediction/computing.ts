@@ -28,7 +28,7 @@ export async function computeFor<K extends Computation["kind"]>(
     if (result === "late") return refused("overloaded", "other computations took too long; ask again shortly");
     if (result !== "full") return done(result as ResultOf<K>);
     const places = state.shares.ledger("computations_waiting");
-    const text = `${places.held(tenant)} computations of this tenant wait or run, of ${places.taken} in all; ask again shortly`;
+    const text = `${places.used(tenant)} computations of this tenant wait or run, of ${places.taken} in all; ask again shortly`;
     return refused("overloaded", text);
   } catch (error) {
     const why = messageOf(error);

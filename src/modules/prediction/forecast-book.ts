@@ -6,7 +6,7 @@ import { list, number, object, StoredForm, text } from "../state/stored-json.ts"
 import { tenantTimeKey } from "../state/tables.ts";
 
 /** One point of a forecast. */
-interface GivenPoint {
+interface PointInput {
   readonly timeMs: number;
   readonly predicted: number;
   readonly lower: number;
@@ -14,22 +14,22 @@ interface GivenPoint {
 }
 
 /** One forecast that was given out. */
-export interface GivenForecast {
+export interface ForecastInput {
   /** 32 hex digits. */
   readonly id: string;
   readonly tenant: string;
   /** Key of the series: service, metric, environment, step. */
   readonly key: string;
   readonly madeAtMs: number;
-  readonly points: readonly GivenPoint[];
+  readonly points: readonly PointInput[];
 }
 
-const FORECAST = new StoredForm<GivenForecast>("forecasts", {
+const FORECAST = new StoredForm<ForecastInput>("forecasts", {
   id: text,
   tenant: text,
   key: text,
   madeAtMs: number,
-  points: list(object<GivenPoint>({ timeMs: number, predicted: number, lower: number, upper: number })),
+  points: list(object<PointInput>({ timeMs: number, predicted: number, lower: number, upper: number })),
 });
 
 /** Score of a past forecast. */
@@ -44,7 +44,7 @@ export interface ForecastScore {
 
 export class ForecastBook {
   /** Forecasts of each tenant, oldest first. */
-  readonly #byTenant = new Map<string, GivenForecast[]>();
+  readonly #byTenant = new Map<string, ForecastInput[]>();
 
   /** Reads the store; to be called once. */
   load(store: KeyValueStore): void {
@@ -56,7 +56,7 @@ export class ForecastBook {
   }
 
   /** Stored form of one: its first FORECAST_POINTS_SCORED_MAX points, in the place of the tenant's oldest where there are too many. */
-  draft(forecast: GivenForecast): { readonly forecast: GivenForecast; readonly operations: readonly StoreOperation[] } {
+  draft(forecast: ForecastInput): { readonly forecast: ForecastInput; readonly operations: readonly StoreOperation[] } {
     const retained = { ...forecast, points: forecast.points.slice(0, FORECAST_POINTS_SCORED_MAX) };
     const known = this.#byTenant.get(forecast.tenant) ?? [];
     const gone = known.slice(0, Math.max(0, known.length + 1 - FORECASTS_PER_TENANT_MAX));
@@ -67,7 +67,7 @@ export class ForecastBook {
   }
 
   /** Takes over one that is stored. */
-  put(forecast: GivenForecast): void {
+  put(forecast: ForecastInput): void {
     const known = this.#byTenant.get(forecast.tenant) ?? [];
     this.#byTenant.set(forecast.tenant, known);
     known.push(forecast);
@@ -75,11 +75,11 @@ export class ForecastBook {
   }
 
   /** Those of a tenant that were made before, at most so many. */
-  expired(tenant: string, beforeMs: number, limit: number): GivenForecast[] {
+  expired(tenant: string, beforeMs: number, limit: number): ForecastInput[] {
     return (this.#byTenant.get(tenant) ?? []).slice(0, limit).filter(({ madeAtMs }) => madeAtMs < beforeMs);
   }
 
-  remove({ tenant, id }: GivenForecast): void {
+  remove({ tenant, id }: ForecastInput): void {
     const left = (this.#byTenant.get(tenant) ?? []).filter((one) => one.id !== id);
     if (left.length > 0) this.#byTenant.set(tenant, left);
     else this.#byTenant.delete(tenant);
@@ -100,15 +100,15 @@ export class ForecastBook {
 }
 
 /** Deletes one. */
-export function forecastRemoval(forecast: GivenForecast): StoreOperation {
+export function forecastRemoval(forecast: ForecastInput): StoreOperation {
   return { table: "forecasts", key: keyOf(forecast), value: undefined };
 }
 
-function keyOf({ tenant, madeAtMs, id }: GivenForecast): Uint8Array {
+function keyOf({ tenant, madeAtMs, id }: ForecastInput): Uint8Array {
   return tenantTimeKey(tenant, madeAtMs, id);
 }
 
-function scoreOf({ madeAtMs, points }: GivenForecast, valueAt: (timeMs: number) => number | undefined): ForecastScore {
+function scoreOf({ madeAtMs, points }: ForecastInput, valueAt: (timeMs: number) => number | undefined): ForecastScore {
   let [count, error, inside] = [0, 0, 0];
   for (const { timeMs, predicted, lower, upper } of points) {
     const value = valueAt(timeMs);

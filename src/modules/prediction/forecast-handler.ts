@@ -10,7 +10,7 @@ import { LEVEL } from "../../domain/prediction/anomaly-outlook.ts";
 import type { QueryRequest } from "../queries/query-context.ts";
 import { newId } from "../state/tables.ts";
 import { computeFor } from "./computing.ts";
-import type { GivenForecast } from "./forecast-book.ts";
+import type { ForecastInput } from "./forecast-book.ts";
 import { type CalmHistory, calmHistoryOf, endOf, rangeOf, streamsOf } from "./metric-history.ts";
 import type { PredictionContext } from "./prediction-context.ts";
 
@@ -84,7 +84,7 @@ export async function forecast(context: PredictionContext, { principal, query }:
 }
 
 /** So that it can be scored; where the store takes nothing it is given out all the same. */
-async function remember({ state, edit }: PredictionContext, input: GivenForecast): Promise<void> {
+async function remember({ state, edit }: PredictionContext, input: ForecastInput): Promise<void> {
   try {
     await edit(async () => {
       const { forecast: retained, operations } = state.forecasts.draft(input);

@@ -65,7 +65,7 @@ function storedGroup(context: RulesContext, { principal }: ChangeRequest, docume
   if (more > 0 && !rules.shares.admits(tenant, more)) {
     return refused(
       "unprocessable",
-      `there are ${rules.shares.held(tenant)} rules of yours and ${rules.shares.taken} in all; there is no room for ${more} more`,
+      `there are ${rules.shares.used(tenant)} rules of yours and ${rules.shares.taken} in all; there is no room for ${more} more`,
     );
   }
   const entry: RuleGroupEntry = { tenant, file: "", document, text, changedBy: subject, changedMs: context.nowMs() };

@@ -168,7 +168,7 @@ export class RuleSchedule {
   }
 
   #goesBefore(run: RuleRun, other: RuleRun): boolean {
-    const [own, others] = [run, other].map(({ entry }) => this.#underWay.held(entry.tenant)) as [number, number];
+    const [own, others] = [run, other].map(({ entry }) => this.#underWay.used(entry.tenant)) as [number, number];
     return own < others || (own === others && run.nextMs < other.nextMs);
   }
 

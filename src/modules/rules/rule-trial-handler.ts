@@ -94,9 +94,9 @@ async function pagesOf(
   const opened = alerts.map((alert) => frameOf(tenant, alert, "firing", alert.firedMs));
   const frames: TimedFrame[] = alerts.flatMap((alert, index) => {
     const stage = STAGE_SAMPLES;
-    const open = { frame: opened[index] as EpisodeFrame, atMs: alert.firedMs, stage, place: index };
+    const open = { frame: opened[index] as EpisodeFrame, atMs: alert.firedMs, stage, index };
     if (alert.endedMs === null) return [open];
-    return [open, { frame: frameOf(tenant, alert, "resolved", alert.endedMs), atMs: alert.endedMs, stage, place: index }];
+    return [open, { frame: frameOf(tenant, alert, "resolved", alert.endedMs), atMs: alert.endedMs, stage, index }];
   });
   const decisions = await decide(frames, variantOf(context, tenant), timelineOf(context, range));
   const byAnomaly = groupBy(decisions, ({ anomalyId }) => anomalyId);

@@ -125,7 +125,7 @@ function changed(
         after: { ...noted(state, after), comment: request.body.comment },
       },
       operations: executionOperations(after),
-      apply: () => runs.place(after),
+      apply: () => runs.adopt(after),
       outcome: done(executionView(state, after)),
     };
   });

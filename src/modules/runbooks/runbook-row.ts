@@ -113,7 +113,7 @@ export function executionsEnd(tenant: string): Uint8Array {
   return executionKey(tenant, "f".repeat(ID_DIGITS));
 }
 
-export function executionPlace(key: Uint8Array): { readonly tenant: string; readonly id: string } {
+export function parseExecutionKey(key: Uint8Array): { readonly tenant: string; readonly id: string } {
   const reader = new KeyReader(key);
   return { tenant: reader.text(), id: idText(reader.fixed(ID_BYTES)) };
 }

@@ -29,7 +29,7 @@ import { scan, scanTenants } from "../state/scan.ts";
 import { AutoRuns } from "./auto-runs.ts";
 import { executionOperations, readExecution } from "./execution-store.ts";
 import { LocalSteps } from "./local-steps.ts";
-import { EXECUTION, executionBound, executionKey, executionPlace, executionsEnd } from "./runbook-row.ts";
+import { EXECUTION, executionBound, executionKey, executionsEnd, parseExecutionKey } from "./runbook-row.ts";
 import type { RunbookState } from "./runbook-state.ts";
 import { guarded, StepDeliveries } from "./step-deliveries.ts";
 
@@ -89,13 +89,13 @@ export class RunbookRunner implements AnomalyFollower {
     this.#control = dependencies.state.control;
     this.#jobs = new JobBook(RUNS, dependencies.state.shares.ledger("runbook_runs"));
     this.#work = new StoreWork("the runs of runbooks", () => this.#step(), dependencies);
-    this.#steps = new StepDeliveries(dependencies.outbox, { ...dependencies, changed: (execution) => this.place(execution) });
+    this.#steps = new StepDeliveries(dependencies.outbox, { ...dependencies, changed: (execution) => this.adopt(execution) });
   }
 
   /** Reads what is not over. */
   start(): void {
     for (const { key } of scan(this.#control, "runbook_open")) {
-      const { tenant, id } = executionPlace(key);
+      const { tenant, id } = parseExecutionKey(key);
       const execution = readExecution(this.#control, tenant, id);
       if (execution !== undefined) this.#jobs.put(execution);
     }
@@ -145,7 +145,7 @@ export class RunbookRunner implements AnomalyFollower {
       return `a runbook has at most ${most} ${dry ? "dry runs" : "runs"} in an hour; try again later`;
     }
     const { shares } = this.#jobs;
-    const own = shares.held(tenant) + more;
+    const own = shares.used(tenant) + more;
     if (!dry && (own >= RUNBOOK_RUNS_OPEN_PER_TENANT_MAX || shares.available(tenant) <= more)) {
       return `${own} runs are not over, and there is room for no more: approve, reject or cancel some first`;
     }
@@ -169,7 +169,7 @@ export class RunbookRunner implements AnomalyFollower {
   }
 
   /** Takes over a run that is stored and has changed. */
-  place(execution: Execution): void {
+  adopt(execution: Execution): void {
     const hasEnded = this.#jobs.put(execution);
     if (isOpen(execution)) this.#work.want();
     if (hasEnded) {
@@ -188,7 +188,7 @@ export class RunbookRunner implements AnomalyFollower {
   /** Takes over a run that is stored and new. */
   begin(execution: Execution): void {
     this.#noteBegin(execution);
-    this.place(execution);
+    this.adopt(execution);
   }
 
   /** No step begins any more. */
@@ -239,7 +239,7 @@ export class RunbookRunner implements AnomalyFollower {
     this.#isRecovering = moves.hasMore && this.#isRecovering;
     begun.apply();
     local.apply();
-    for (const execution of moves.changed.values()) this.place(execution);
+    for (const execution of moves.changed.values()) this.adopt(execution);
     this.#sleepUntil(sleepMs);
     return moves.hasMore;
   }
@@ -266,7 +266,7 @@ export class RunbookRunner implements AnomalyFollower {
     }
     let { execution, next } = advanced(this.#isRecovering ? recovered(known, nowMs) : known, nowMs);
     while (next.kind === "do" && next.step.type !== "wait") {
-      const { place: index, step } = next;
+      const { index, step } = next;
       const problem = anomalyProblem(step, execution);
       if (step.type === "http" && problem === null) {
         this.#steps.want(execution);

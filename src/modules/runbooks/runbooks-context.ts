@@ -8,5 +8,5 @@ export interface RunbooksContext extends Using<"edit" | "nowMs" | "options" | "r
   readonly state: RunbookState;
   /** Why a URL of a tenant may not be asked for; null where it may. */
   forbiddenTarget(url: string): Promise<string | null>;
-  readonly runs: Pick<RunbookRunner, "open" | "place" | "begin" | "problem" | "pause" | "saved">;
+  readonly runs: Pick<RunbookRunner, "open" | "adopt" | "begin" | "problem" | "pause" | "saved">;
 }

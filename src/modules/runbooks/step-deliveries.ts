@@ -17,7 +17,7 @@ import { keyOfText, keyText } from "../deliveries/delivery-key.ts";
 import type { DeliveryKind, DeliveryWork } from "../deliveries/delivery-kind.ts";
 import type { Outbox } from "../deliveries/outbox.ts";
 import { executionOperations, readExecution } from "./execution-store.ts";
-import { executionKey, executionPlace } from "./runbook-row.ts";
+import { executionKey, parseExecutionKey } from "./runbook-row.ts";
 import type { RunbookState } from "./runbook-state.ts";
 
 export interface StepDeliveriesDependencies {
@@ -31,7 +31,7 @@ export interface StepDeliveriesDependencies {
 
 /** The step that a run is at, where it is a request. */
 interface RequestStep {
-  readonly place: number;
+  readonly index: number;
   readonly step: HttpStep;
 }
 
@@ -114,9 +114,9 @@ export class StepDeliveries implements DeliveryKind {
     const { nowMs } = this.#dependencies;
     const next = execution && advanced(execution, nowMs()).next;
     if (execution === undefined || next?.kind !== "do" || next.step.type !== "http") return false; // it is over, or elsewhere by now
-    const { place: index, step } = next;
+    const { index, step } = next;
     const started = begun(execution, index, nowMs());
-    const request = sentRequest(execution, { place: index, step });
+    const request = sentRequest(execution, { index, step });
     changed.set(key, typeof request === "string" ? failed(started, index, request, nowMs()) : started);
     return typeof request !== "string";
   }
@@ -136,7 +136,7 @@ export class StepDeliveries implements DeliveryKind {
   }
 
   #read(key: string): Execution | undefined {
-    const { tenant, id } = executionPlace(keyOfText(key));
+    const { tenant, id } = parseExecutionKey(keyOfText(key));
     return readExecution(this.#dependencies.state.control, tenant, id);
   }
 }
@@ -161,11 +161,11 @@ function receiverOf({ tenant }: Pick<Execution, "tenant">): string {
 function requestUnderWay(execution: Execution): RequestStep | undefined {
   const index = currentStep(execution);
   const step = execution.runbook.steps[index];
-  return step?.type === "http" && execution.steps[index]?.state === "running" ? { place: index, step } : undefined;
+  return step?.type === "http" && execution.steps[index]?.state === "running" ? { index, step } : undefined;
 }
 
 /** The request of a step, or why it cannot be sent. */
-function sentRequest(execution: Execution, { place: index, step }: RequestStep): TenantRequest | string {
+function sentRequest(execution: Execution, { index, step }: RequestStep): TenantRequest | string {
   const request = guarded<ReturnType<typeof requestOf> | string>(
     () => requestOf(execution, index, step),
     (why) => why,

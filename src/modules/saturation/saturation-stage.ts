@@ -12,14 +12,14 @@ import { serviceKey } from "../../domain/series/stream-identity.ts";
 import { ledgerRowId } from "../alerts/ledger-book.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import type { Cycle, StageOutcome, WatchdogStage } from "../state/watchdog-stage.ts";
-import { enginePass } from "../watchdog/engine-pass.ts";
+import { engineStage } from "../watchdog/engine-stage.ts";
 import type { StagesContext } from "../watchdog/stages-context.ts";
 import type { FireBook } from "./fire-book.ts";
 import type { SaturationBooks } from "./saturation-context.ts";
 import { StoredPasts } from "./stored-past.ts";
 
 /** Findings that the engines have told in the pass under way. */
-interface PassFindings {
+interface StageFindings {
   readonly reports: SaturationReport[];
   readonly habitual: SaturationReport[];
   readonly waiting: Set<string>;
@@ -28,7 +28,7 @@ interface PassFindings {
   readonly wanted: Map<number, WantedHistory[]>;
 }
 
-function nothingFound(): PassFindings {
+function nothingFound(): StageFindings {
   return { reports: [], habitual: [], waiting: new Set(), over: new Map(), ended: new Set(), wanted: new Map() };
 }
 
@@ -41,9 +41,9 @@ export class SaturationStage implements WatchdogStage {
   readonly every = SATURATION_EVERY_CYCLES;
   readonly #context: SaturationStageContext;
   readonly #fires: FireBook;
-  readonly #pass: WatchdogStage;
+  readonly #stage: WatchdogStage;
   readonly #pasts: StoredPasts;
-  #found: PassFindings = nothingFound();
+  #found: StageFindings = nothingFound();
   #limitsReported = -1;
   /** Series whose breach stands in the ledger as a habit, while it goes on. */
   #habitual: ReadonlySet<string> = new Set();
@@ -54,7 +54,7 @@ export class SaturationStage implements WatchdogStage {
     this.#context = context;
     this.#fires = context.state.configured.fires;
     this.#pasts = new StoredPasts(context);
-    this.#pass = enginePass("saturation", SATURATION_EVERY_CYCLES, {
+    this.#stage = engineStage("saturation", SATURATION_EVERY_CYCLES, {
       ...context,
       take: (engine, found) => this.#take(engine, found as SaturationFound),
     });
@@ -64,7 +64,7 @@ export class SaturationStage implements WatchdogStage {
     const { counters, monotonicMs } = this.#context;
     this.#found = nothingFound();
     this.#report();
-    const outcome = await this.#pass.run(cycle);
+    const outcome = await this.#stage.run(cycle);
     const startMs = monotonicMs();
     await this.#settle(cycle.nowMs);
     this.#recordHabits(cycle.nowMs);
@@ -79,13 +79,13 @@ export class SaturationStage implements WatchdogStage {
     const isFirst = this.#limitsReported < 0;
     const hasChanged = this.#limitsReported !== limits.version;
     const open = [...this.#fires.open()];
-    const held = open.map(({ key, finding }) => ({ key, tier: finding.tier, rule: finding.rule }));
+    const restored = open.map(({ key, finding }) => ({ key, tier: finding.tier, rule: finding.rule }));
     const corroborations = this.#corroborations();
     for (let engine = 0; engine < engines.count; engine++) {
       engines.notify(engine, {
         type: "saturation-update",
         limits: hasChanged ? [...limits.all()] : null,
-        held: isFirst ? held : null,
+        restored: isFirst ? restored : null,
         open: open.filter(({ tenant, serviceId }) => engines.ownerOf(tenant, serviceId) === engine).map(({ key }) => key),
         corroborations: corroborations
           .filter(({ tenant, serviceId }) => engines.ownerOf(tenant, serviceId) === engine)

@@ -6,7 +6,7 @@
 
 import { StoreError } from "../../adapters/storage/key-value-store.ts";
 import { groupBy } from "../../core/collections/grouping.ts";
-import { SATURATION_AGGREGATES_PER_PASS, SATURATION_STREAMS_PER_AGGREGATE } from "../../core/config/limits.ts";
+import { SATURATION_AGGREGATES_PER_CYCLE, SATURATION_STREAMS_PER_AGGREGATE } from "../../core/config/limits.ts";
 import { SATURATION_AGGREGATE_MS, SATURATION_AGGREGATE_SHARE } from "../../core/config/pace-limits.ts";
 import { PacedWork } from "../../core/fairness/paced-work.ts";
 import { background, task } from "../../core/faults/guard.ts";
@@ -81,7 +81,7 @@ export class StoredPasts {
   /** Has the pasts of these series read and told to their engines, in place of what was asked for before and is not read yet: who waits for it has asked again. */
   ask(wanted: ReadonlyMap<number, readonly WantedHistory[]>): void {
     this.#aggregations = [...wanted].flatMap(([engine, some]) =>
-      [...groupsOf(some.slice(0, SATURATION_AGGREGATES_PER_PASS))].map((group) => ({ engine, group })),
+      [...groupsOf(some.slice(0, SATURATION_AGGREGATES_PER_CYCLE))].map((group) => ({ engine, group })),
     );
     if (!this.#isReading) background(task("the pasts of saturation"), this.#readAll());
   }

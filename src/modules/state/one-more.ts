@@ -14,8 +14,8 @@ export interface TenantRows {
 
 /** Refuses one more where there is no room for it, which is counted where it is the server that has none; undefined where there is. */
 export function refuseOneMore({ shares, tenant, mostOfTenant, what, advice = "delete one first" }: TenantRows) {
-  const own = shares.held(tenant);
+  const own = shares.used(tenant);
   if (shares.admits(tenant) && own < mostOfTenant) return undefined;
-  const room = `there is room for ${mostOfTenant} and ${shares.most}`;
-  return refused("unprocessable", `there are ${own} ${what} of yours and ${shares.taken} in all; ${room}: ${advice}`);
+  const capacity = `there is room for ${mostOfTenant} and ${shares.most}`;
+  return refused("unprocessable", `there are ${own} ${what} of yours and ${shares.taken} in all; ${capacity}: ${advice}`);
 }

@@ -16,7 +16,7 @@ interface SharedLimitView {
 /** A tenant's places of every limit, by name; `front` are those that the coordinator cannot know. */
 export async function ownSharedLimits(context: StatusContext, tenant: string, front: readonly ShareRow[]): Promise<SharedLimitView[]> {
   const rows = [...context.state.shares.of(tenant), ...front, ...(await ofEngines(context, tenant))];
-  return added(rows).map(({ limit, held, refused }) => ({ limit, held, refused_total: refused }));
+  return added(rows).map(({ limit, used, refused }) => ({ limit, held: used, refused_total: refused }));
 }
 
 /** The tenants that were refused most, the first of all first. */
@@ -25,7 +25,7 @@ export async function refusedTenants(context: StatusContext, front: readonly Sha
   return added(rows)
     .sort((a, b) => b.refused - a.refused)
     .slice(0, SHARE_REFUSALS_REPORTED_MAX)
-    .map(({ tenant, limit, held, refused }) => ({ tenant_id: tenant, limit, held, refused_total: refused }));
+    .map(({ tenant, limit, used, refused }) => ({ tenant_id: tenant, limit, held: used, refused_total: refused }));
 }
 
 /** An engine that does not answer is left out. */
@@ -47,9 +47,9 @@ function added(rows: readonly ShareRow[]): ShareRow[] {
   for (const row of rows) {
     const key = JSON.stringify([row.limit, row.tenant]);
     const before = sums.get(key);
-    const held = before?.held ?? 0;
-    const all = row.limit === RETAINED_BY_EACH_ENGINE ? Math.max(held, row.held) : held + row.held;
-    sums.set(key, { ...row, held: all, refused: row.refused + (before?.refused ?? 0) });
+    const used = before?.used ?? 0;
+    const all = row.limit === RETAINED_BY_EACH_ENGINE ? Math.max(used, row.used) : used + row.used;
+    sums.set(key, { ...row, used: all, refused: row.refused + (before?.refused ?? 0) });
   }
   return [...sums.values()].sort((a, b) => (a.limit < b.limit ? -1 : a.limit > b.limit ? 1 : 0));
 }

@@ -97,7 +97,7 @@ function watchdogState(facts: CoordinatorFacts, engines: readonly EngineStatus[]
 }
 
 /** Layers of detection that passes bring. */
-const LAYER_OF_PASS: Readonly<Record<string, string>> = { pairs: "adaptive", services: "isolation_forest" };
+const LAYER_OF_DETECTOR: Readonly<Record<string, string>> = { pairs: "adaptive", services: "isolation_forest" };
 
 /** A layer runs where its pass has something to look at. */
 function watchdogView({ watchdog, lastRunMs }: CoordinatorFacts, seesAll: boolean) {
@@ -112,7 +112,7 @@ function watchdogView({ watchdog, lastRunMs }: CoordinatorFacts, seesAll: boolea
   const active = watchdog.stages.filter(({ counts }) => counts.evaluated + counts.learning > 0);
   return {
     last_run: formatRfc3339(watchdog.lastRunMs === 0 ? lastRunMs : watchdog.lastRunMs),
-    layers: ["statistical", ...active.flatMap(({ name }) => ownMember(LAYER_OF_PASS, name) ?? [])],
+    layers: ["statistical", ...active.flatMap(({ name }) => ownMember(LAYER_OF_DETECTOR, name) ?? [])],
     cycles: watchdog.cycles,
     failed_cycles: watchdog.failures,
     duration_ms: watchdog.durationMs,

@@ -47,7 +47,7 @@ export interface Progress {
   readonly waits: boolean;
 }
 
-interface PacedPass {
+interface PacedStage {
   readonly every: number;
   /** Work of the last whole scan by engine. */
   readonly knownMs: Map<number, number>;
@@ -58,7 +58,7 @@ export class CyclePace {
   readonly #goalMs: number;
   readonly #mostMs: number;
   /** In their order. */
-  readonly #passes = new Map<string, PacedPass>();
+  readonly #passes = new Map<string, PacedStage>();
   #cycle = 0;
   #beginMs = Number.NEGATIVE_INFINITY;
 
@@ -80,7 +80,7 @@ export class CyclePace {
 
   /** The pace of a pass's scan over one engine. */
   paceOf(name: string, engine: number): EnginePace {
-    const { knownMs } = this.#passes.get(name) as PacedPass;
+    const { knownMs } = this.#passes.get(name) as PacedStage;
     return new EnginePace({
       known: knownMs.get(engine),
       laterMs: this.#laterMs(name, engine),

@@ -9,8 +9,8 @@ import type { PagingMemory } from "../../domain/alerting/paging/paging-memory.ts
 import { scopeText } from "../../domain/alerting/paging/service-scope.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
 import type { WatchdogStage } from "../state/watchdog-stage.ts";
-import { askInSteps } from "./held-findings.ts";
 import type { StagesContext } from "./stages-context.ts";
+import { askInSteps } from "./suppressed-findings.ts";
 
 /** After a store that took nothing. */
 const RETRY_MS = 1_000;

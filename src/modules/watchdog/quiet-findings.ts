@@ -5,8 +5,8 @@ import { STALE_METRIC } from "../../domain/detection/service/stale-finding.ts";
 import type { AnomalyKey } from "../anomalies/anomaly-book.ts";
 import type { QuietAnomaly } from "../anomalies/quiet-anomalies.ts";
 import type { WatchdogStage } from "../state/watchdog-stage.ts";
-import { inSteps } from "./held-findings.ts";
 import type { StagesContext } from "./stages-context.ts";
+import { inSteps } from "./suppressed-findings.ts";
 
 /** So long a service has sent again before what it was silent about is asked: a detector recovers in five samples. */
 const BACK_MS = 5 * MINUTE_MS;

@@ -25,7 +25,7 @@ import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import { scan } from "../state/scan.ts";
 import { EVENT_ROW, EVENT_TABLES } from "./stored-event.ts";
 import { WebhookDraft, type WebhookDraftState } from "./webhook-draft.ts";
-import { deliveryPlace, type ExpiredDelivery, type WebhookDeliveryRow } from "./webhook-row.ts";
+import { deliveryPosition, type ExpiredDelivery, type WebhookDeliveryRow } from "./webhook-row.ts";
 
 export interface WebhookDeliveriesDependencies {
   readonly state: WebhookDraftState;
@@ -71,7 +71,7 @@ export class WebhookDeliveries implements AnomalyFollower, DeliveryKind {
     const rows: Array<readonly [string, WebhookDeliveryRow]> = [];
     for (const { key } of scan(this.#control, EVENT_TABLES.open)) {
       const stored = this.#control.get(EVENT_TABLES.log, key);
-      if (stored === undefined || webhooks.byId(deliveryPlace(key).webhookId) === undefined) continue;
+      if (stored === undefined || webhooks.byId(deliveryPosition(key).webhookId) === undefined) continue;
       rows.push([keyText(key), EVENT_ROW.decode(stored)]);
     }
     rows.sort(([, a], [, b]) => (a.holdUntilMs ?? 0) - (b.holdUntilMs ?? 0));
@@ -133,7 +133,7 @@ export class WebhookDeliveries implements AnomalyFollower, DeliveryKind {
     const row = stored && EVENT_ROW.decode(stored);
     if (row?.state !== "pending" || row.event === null) return [];
     const { eventId, event, nextAttemptAtMs: dueAtMs } = row;
-    const { tenant, webhookId } = deliveryPlace(bytes);
+    const { tenant, webhookId } = deliveryPosition(bytes);
     return [{ key, tenant, dueAtMs, rank: 0, joins: null, joined: null, kind: "webhook", webhookId, eventId, event }];
   }
 
@@ -216,7 +216,7 @@ export class WebhookDeliveries implements AnomalyFollower, DeliveryKind {
     this.#outbox.queue.clear(id);
     for (const key of this.#opened.get(id) ?? []) this.#holds.remove(key);
     for (const [name, keys] of this.#gathering) {
-      for (const key of keys) if (deliveryPlace(keyOfText(key)).webhookId === id) keys.delete(key);
+      for (const key of keys) if (deliveryPosition(keyOfText(key)).webhookId === id) keys.delete(key);
       if (keys.size === 0) this.#gathering.delete(name);
     }
     this.#capacity.give(tenant, this.#opened.get(id)?.size ?? 0);
@@ -270,7 +270,7 @@ export class WebhookDeliveries implements AnomalyFollower, DeliveryKind {
   /** Counts failures of a webhook's own, which a receiver's are not. */
   #judge(report: DeliveryReport): void {
     if (report.kind !== "attempted") return;
-    for (const { key } of report.deliveries) this.#judged(deliveryPlace(keyOfText(key)).webhookId, report.outcome);
+    for (const { key } of report.deliveries) this.#judged(deliveryPosition(keyOfText(key)).webhookId, report.outcome);
   }
 
   #judged(webhookId: string, outcome: AttemptOutcome): void {
@@ -297,7 +297,7 @@ export class WebhookDeliveries implements AnomalyFollower, DeliveryKind {
   /** Where a row belongs now. */
   #enqueue(key: string, row: WebhookDeliveryRow): void {
     const { queue } = this.#outbox;
-    const { tenant, webhookId } = deliveryPlace(keyOfText(key));
+    const { tenant, webhookId } = deliveryPosition(keyOfText(key));
     if (row.state === "held") this.#gather(tenant, key, row);
     else this.#gathered(tenant, key, row);
     if (row.state === "pending") queue.add(key, { kind: this, receiver: webhookId, isUrgent: false });

@@ -22,7 +22,7 @@ import type { StateWith } from "../state/stored-state.ts";
 import { eventText } from "./event-view.ts";
 import { EVENT_ROW, EVENT_TABLES } from "./stored-event.ts";
 import type { WebhookBooks } from "./webhook-book.ts";
-import { deliveryIdOf, deliveryKey, deliveryPlace, type EventType, eventIdOf, type WebhookDeliveryRow } from "./webhook-row.ts";
+import { deliveryIdOf, deliveryKey, deliveryPosition, type EventType, eventIdOf, type WebhookDeliveryRow } from "./webhook-row.ts";
 
 /** State that events are made of. */
 export type WebhookDraftState = StateWith<AlertBooks & AnalysisBooks & AnomalyBooks & DeadLetterBooks, WebhookBooks>;
@@ -227,7 +227,7 @@ export class WebhookDraft implements AnomalyFollowing {
   }
 
   #webhookOf(key: string): Webhook | undefined {
-    const { webhookId } = deliveryPlace(keyOfText(key));
+    const { webhookId } = deliveryPosition(keyOfText(key));
     return this.#disabled.get(webhookId) ?? this.#sources.state.configured.webhooks.byId(webhookId);
   }
 

@@ -85,7 +85,7 @@ export function deliveryKey({ tenant, webhookId, occurredAtMs, deliveryId }: Del
   return new KeyBuilder().text(tenant).fixed(idBytes(webhookId)).time(occurredAtMs).fixed(idBytes(deliveryId)).finish();
 }
 
-export function deliveryPlace(key: Uint8Array): DeliveryPosition {
+export function deliveryPosition(key: Uint8Array): DeliveryPosition {
   const reader = new KeyReader(key);
   const tenant = reader.text();
   const webhookId = idText(reader.fixed(ID_BYTES));

@@ -12,7 +12,7 @@ import { listDeliveries, testWebhook } from "./delivery-handlers.ts";
 import { EVENT_ROW, EVENT_TABLES } from "./stored-event.ts";
 import { WebhookBook, type WebhookBooks } from "./webhook-book.ts";
 import { changeWebhook, createWebhook, deleteWebhook, listWebhooks, oneWebhook, webhookKey } from "./webhook-handlers.ts";
-import { deliveryBound, deliveryPlace, type ExpiredDelivery } from "./webhook-row.ts";
+import { deliveryBound, deliveryPosition, type ExpiredDelivery } from "./webhook-row.ts";
 
 export const WEBHOOKS = {
   tables: {
@@ -62,7 +62,7 @@ export function* expireDeliveries(
   for (;;) {
     const [first] = control.range("webhook_deliveries", { from, to: TABLE_END, limit: 1 });
     if (first === undefined) return;
-    const { tenant, webhookId } = deliveryPlace(first.key);
+    const { tenant, webhookId } = deliveryPosition(first.key);
     const isKnown = configured.webhooks.byId(webhookId) !== undefined;
     const end = deliveryBound(tenant, webhookId, Number.POSITIVE_INFINITY);
     const to = isKnown ? deliveryBound(tenant, webhookId, nowMs - WEBHOOK_DELIVERIES_MS) : end;

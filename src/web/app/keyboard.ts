@@ -1,7 +1,7 @@
 // Keys: / searches, j and k walk over rows, Enter opens, a and s do what the row offers, g and a letter goes somewhere, ? lists them. Rows are elements with
 // data-row, whose first link is what Enter opens; what a key presses has data-key.
 import { signal } from "@preact/signals";
-import { go } from "../state/place.ts";
+import { go } from "../state/route.ts";
 
 export const isPaletteOpen = signal(false);
 export const isHelpOpen = signal(false);

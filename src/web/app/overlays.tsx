@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { call } from "../client/client.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Icon, type IconName } from "../state/icons.tsx";
-import { link } from "../state/place.ts";
+import { link } from "../state/route.ts";
 import type { Series } from "../view/shapes.ts";
 import { isHelpOpen, isPaletteOpen, JUMPS } from "./keyboard.ts";
 import { PAGES } from "./map.ts";

@@ -8,7 +8,7 @@ import { Button, Failure, Skeleton } from "../parts/basics.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Icon } from "../state/icons.tsx";
 import { Notices } from "../state/notices.tsx";
-import { link, now, place, setTheme, setZone, theme, zone, zoneChoices } from "../state/place.ts";
+import { link, now, route, setTheme, setZone, theme, zone, zoneChoices } from "../state/route.ts";
 import { setTitle } from "../state/title.ts";
 import { isZone, offsetText } from "../view/time-text.ts";
 import { isHelpOpen, isPaletteOpen } from "./keyboard.ts";
@@ -19,8 +19,8 @@ import { SignInPanel } from "./sign-in-panel.tsx";
 /** The whole interface. */
 export function Shell() {
   const [isMenuOpen, setMenuOpen] = useState(false);
-  const current = pageOf(place.value.path);
-  useEffect(() => setMenuOpen(false), [place.value.path[0]]);
+  const current = pageOf(route.value.path);
+  useEffect(() => setMenuOpen(false), [route.value.path[0]]);
   return (
     <div class="shell">
       <button type="button" class="skip button" onClick={skip}>
@@ -219,5 +219,5 @@ function PageFrame({ entry }: { entry: PageEntry }) {
   }, [entry]);
   if (error !== undefined) return <Failure error={error} reload={load} />;
   if (Page === undefined) return <Skeleton />;
-  return <Page.component rest={place.value.path.slice(1)} key={place.value.path.join("/")} />;
+  return <Page.component rest={route.value.path.slice(1)} key={route.value.path.join("/")} />;
 }

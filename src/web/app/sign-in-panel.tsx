@@ -4,7 +4,7 @@ import { isSignedOut, noteChange } from "../client/answers.ts";
 import { call } from "../client/client.ts";
 import { reopenStream } from "../live/stream.ts";
 import { Button } from "../parts/basics.tsx";
-import { forgetWanted, keepWanted, onSignedInElsewhere } from "./wanted-place.ts";
+import { forgetWanted, keepWanted, onSignedInElsewhere } from "./wanted-route.ts";
 
 export function SignInPanel() {
   const [text, setText] = useState("");

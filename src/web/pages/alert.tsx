@@ -10,7 +10,7 @@ import { NotifiedState } from "../parts/notified-state.tsx";
 import { SeriesChart, useEndMark } from "../parts/series-chart.tsx";
 import { SilenceDialog } from "../parts/silence-dialog.tsx";
 import { Facts, Table } from "../parts/table.tsx";
-import { link, now } from "../state/place.ts";
+import { link, now } from "../state/route.ts";
 import { setTitle } from "../state/title.ts";
 import { LEAD_MS, TAIL_MS } from "../view/chart-columns.ts";
 import { numberText } from "../view/number-text.ts";

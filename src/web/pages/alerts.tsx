@@ -9,7 +9,7 @@ import { useLiveList } from "../parts/live-list.ts";
 import { LongList, ReadsOn } from "../parts/long-list.tsx";
 import { RangePicker, useRange } from "../parts/range-picker.tsx";
 import { SearchField } from "../parts/search-field.tsx";
-import { link, place } from "../state/place.ts";
+import { link, route } from "../state/route.ts";
 import { plural } from "../view/number-text.ts";
 import type { Alert } from "../view/shapes.ts";
 
@@ -19,7 +19,7 @@ const ROWS = 200;
 const ITEM_PX = 92;
 
 export function Alerts() {
-  const { query } = place.value;
+  const { query } = route.value;
   const { since, until, range } = useRange(INITIAL_RANGE);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const { q, state, severity, team, acknowledged, service_id, environment } = query;

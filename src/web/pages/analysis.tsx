@@ -10,7 +10,7 @@ import { SearchField } from "../parts/search-field.tsx";
 import { SeriesChart, type SeriesChartProps } from "../parts/series-chart.tsx";
 import { Facts } from "../parts/table.tsx";
 import { notify } from "../state/notices.tsx";
-import { link, now, place } from "../state/place.ts";
+import { link, now, route } from "../state/route.ts";
 import { LEAD_MS } from "../view/chart-columns.ts";
 import { mostDeparted } from "../view/departed-series.ts";
 import { numberText, percentText, plural } from "../view/number-text.ts";
@@ -22,7 +22,7 @@ export function Analysis({ rest }: { rest: readonly string[] }) {
 }
 
 function List() {
-  const { service_id, environment } = place.value.query;
+  const { service_id, environment } = route.value.query;
   const list = usePages<Report>("GET /api/v1/rca/reports", { query: { service_id, environment, limit: 50 } }, "reports", 15_000);
   return (
     <>

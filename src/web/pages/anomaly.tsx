@@ -10,7 +10,7 @@ import { SilenceDialog } from "../parts/silence-dialog.tsx";
 import { Facts } from "../parts/table.tsx";
 import { TakenAlert } from "../parts/taken-alert.tsx";
 import { notify } from "../state/notices.tsx";
-import { link, now, place, zone } from "../state/place.ts";
+import { link, now, route, zone } from "../state/route.ts";
 import { setTitle } from "../state/title.ts";
 import { LEAD_MS, TAIL_MS } from "../view/chart-columns.ts";
 import { feedbackText } from "../view/feedback-text.ts";
@@ -103,7 +103,7 @@ function Numbers({ anomaly: { detector, verdict, metric_name, ...anomaly } }: { 
 
 /** The range of the address, else the time around it. */
 function chartWindow({ started_at, resolved_at, observed_at }: AnomalyDetail): { since: string; until: string } {
-  const { from, to } = place.value.query;
+  const { from, to } = route.value.query;
   const startMs = Date.parse(started_at);
   const endMs = Math.max(Date.parse(observed_at), resolved_at === null ? Math.ceil(now.peek() / 60_000) * 60_000 : Date.parse(resolved_at));
   const lengthMs = Math.min(endMs - startMs, 86_400_000);

@@ -10,7 +10,7 @@ import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
 import { notify } from "../state/notices.tsx";
-import { place, setQuery } from "../state/place.ts";
+import { route, setQuery } from "../state/route.ts";
 import { bytesText, countText, percentText, plural } from "../view/number-text.ts";
 
 interface Stats {
@@ -33,7 +33,7 @@ interface Letter {
 }
 
 export function DeadLetters() {
-  const { reason, service_id, topic } = place.value.query;
+  const { reason, service_id, topic } = route.value.query;
   const filter = { reason, service_id, topic };
   const stats = useAnswer<Stats>("GET /api/v1/debug/dlq-stats", {}, 15_000);
   const list = usePages<Letter>("GET /api/v1/dlq", { query: { ...filter, limit: 50 } }, "entries");
@@ -194,8 +194,8 @@ interface DryRun {
 }
 
 function Replay({ filter, onRun }: { filter: Readonly<Record<string, string | undefined>>; onRun: () => void }) {
-  const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
-  const body = Object.keys(given).length === 0 ? { filter: { since: "1970-01-01T00:00:00Z" } } : { filter: given };
+  const provided = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+  const body = Object.keys(provided).length === 0 ? { filter: { since: "1970-01-01T00:00:00Z" } } : { filter: provided };
   const [tried, setTried] = useState("");
   const [job, setJob] = useState<Job>();
   useEffect(() => {

@@ -7,9 +7,9 @@ import { type LiveList, useLiveList } from "../parts/live-list.ts";
 import { LongList, ReadsOn } from "../parts/long-list.tsx";
 import { RangePicker, useRange } from "../parts/range-picker.tsx";
 import { SearchField } from "../parts/search-field.tsx";
-import { link, now, place, setQuery, zone } from "../state/place.ts";
+import { link, now, route, setQuery, zone } from "../state/route.ts";
 import { feedRows, singleRows } from "../view/feed.ts";
-import { placeLink } from "../view/location.ts";
+import { routeLink } from "../view/location.ts";
 import { plural } from "../view/number-text.ts";
 import type { Anomaly } from "../view/shapes.ts";
 import { shortTime } from "../view/time-text.ts";
@@ -21,7 +21,7 @@ const ITEM_PX = 66;
 const FILTERS = ["q", "service_id", "metric_name", "environment", "severity", "state", "detector"] as const;
 
 export function Feed() {
-  const { query } = place.value;
+  const { query } = route.value;
   const { since, until, fromMs, toMs, range } = useRange(INITIAL_RANGE);
   const filters = Object.fromEntries(FILTERS.map((name) => [name, query[name]]));
   const list = useLiveList<Anomaly>({
@@ -91,7 +91,7 @@ function matchesFilters(one: Anomaly, query: Readonly<Record<string, string>>): 
 }
 
 function Filters() {
-  const { query } = place.value;
+  const { query } = route.value;
   const chosen = FILTERS.filter((name) => name !== "q" && name !== "severity" && name !== "state" && query[name] !== undefined);
   return (
     <search class="filters">
@@ -114,7 +114,7 @@ function Filters() {
 }
 
 function NothingFound() {
-  const { query } = place.value;
+  const { query } = route.value;
   const isFiltered = FILTERS.some((name) => query[name] !== undefined);
   return isFiltered ? (
     <Empty title="No anomaly matches">
@@ -158,7 +158,7 @@ function Histogram({ bars, fromMs, toMs }: { bars: readonly Bucket[]; fromMs: nu
           const ends = { from: bar.start, to: new Date(startMs + widthMs).toISOString(), range: undefined };
           const text = `${time(startMs)}: ${bar.high} high, ${bar.medium} medium, ${bar.low} low`;
           return (
-            <a href={placeLink(place.value.path, { ...place.value.query, ...ends })} key={bar.start} title={text} aria-label={text}>
+            <a href={routeLink(route.value.path, { ...route.value.query, ...ends })} key={bar.start} title={text} aria-label={text}>
               {(["low", "medium", "high"] as const).map((severity) => (
                 <i class={severity} key={severity} style={{ height: `${(bar[severity] / most) * 100}%` }} />
               ))}

@@ -7,7 +7,7 @@ import { EnvironmentField, InEnvironment } from "../parts/environment.tsx";
 import { ForecastChart } from "../parts/forecast-chart.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
-import { link, place } from "../state/place.ts";
+import { link, route } from "../state/route.ts";
 import { numberText, percentText, plural } from "../view/number-text.ts";
 import type { Causal, Degradation, Predictions } from "../view/shapes.ts";
 import { durationText } from "../view/time-text.ts";
@@ -16,7 +16,7 @@ import { Listed } from "./listed.tsx";
 const MINUTE_MS = 60_000;
 
 export function Forecast() {
-  const { service_id, metric, environment } = place.value.query;
+  const { service_id, metric, environment } = route.value.query;
   return (
     <>
       <Head title="Forecast" about="Trends that lead to a limit, what is likely to come, and which metric leads which." />

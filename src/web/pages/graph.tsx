@@ -7,7 +7,7 @@ import { Choice } from "../parts/choice.tsx";
 import { EnvironmentField, InEnvironment } from "../parts/environment.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
-import { link, place } from "../state/place.ts";
+import { link, route } from "../state/route.ts";
 import { layoutGraph } from "../view/graph-layout.ts";
 import { countText, numberText, percentText } from "../view/number-text.ts";
 import type { Graph as GraphAnswer } from "../view/shapes.ts";
@@ -16,7 +16,7 @@ const NODE = { width: 216, height: 40, gapX: 84, gapY: 16 } as const;
 const MARGIN = 12;
 
 export function Graph() {
-  const { service, depth, environment } = place.value.query;
+  const { service, depth, environment } = route.value.query;
   const answer = useAnswer<GraphAnswer>(
     "GET /api/v1/graph",
     { query: { service_id: service, environment, depth: service === undefined ? undefined : (depth ?? 2) } },

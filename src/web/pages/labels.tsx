@@ -9,7 +9,7 @@ import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
 import { notify } from "../state/notices.tsx";
-import { place } from "../state/place.ts";
+import { route } from "../state/route.ts";
 
 interface Label {
   readonly service_id: string;
@@ -21,7 +21,7 @@ interface Label {
 }
 
 export function Labels() {
-  const { service_id, key } = place.value.query;
+  const { service_id, key } = route.value.query;
   const list = usePages<Label>("GET /api/v1/service-labels", { query: { service_id, key, limit: 100 } }, "labels");
   const set = async (body: Record<string, unknown>) => {
     await call("PUT /api/v1/service-labels", { body });

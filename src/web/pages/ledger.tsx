@@ -6,7 +6,7 @@ import { EnvironmentField, InEnvironment } from "../parts/environment.tsx";
 import { RangePicker, useRange } from "../parts/range-picker.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
-import { link, place, setQuery } from "../state/place.ts";
+import { link, route, setQuery } from "../state/route.ts";
 import { numberText } from "../view/number-text.ts";
 import { gateText } from "../view/reason.ts";
 import type { Decision } from "../view/shapes.ts";
@@ -38,7 +38,7 @@ interface LedgerAnswer {
 const INITIAL_RANGE = "1d";
 
 export function Ledger() {
-  const { service_id, metric_name, environment, at } = place.value.query;
+  const { service_id, metric_name, environment, at } = route.value.query;
   const { since, until } = useRange(INITIAL_RANGE);
   const pair = { service_id, metric_name, environment };
   const query = at === undefined ? { ...pair, since, until } : { ...pair, at };

@@ -12,7 +12,7 @@ import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
 import { notify } from "../state/notices.tsx";
-import { link, place } from "../state/place.ts";
+import { link, route } from "../state/route.ts";
 import type { FormField } from "../view/form-body.ts";
 import { countText, percentText, plural } from "../view/number-text.ts";
 import type { Drift, Model, Promotion, Training } from "../view/shapes.ts";
@@ -20,7 +20,7 @@ import type { Drift, Model, Promotion, Training } from "../view/shapes.ts";
 const ROWS = 100;
 
 export function Models() {
-  const { service_id, environment, state } = place.value.query;
+  const { service_id, environment, state } = route.value.query;
   const list = usePages<Model>("GET /api/v1/ml/models", { query: { service_id, environment, state, limit: ROWS } }, "models", 30_000);
   const [promotion, setPromotion] = useState<Promotion>();
   return (
@@ -153,7 +153,7 @@ function Train() {
         action="Train"
         fields={TRAIN_FIELDS}
         submit={submit}
-        initial={{ service_id: place.value.query.service_id, environment: place.value.query.environment }}
+        initial={{ service_id: route.value.query.service_id, environment: route.value.query.environment }}
       />
     </Panel>
   );

@@ -9,7 +9,7 @@ import { ChannelBanner } from "../parts/channels.tsx";
 import { InEnvironment } from "../parts/environment.tsx";
 import { FirstSteps } from "../parts/first-steps.tsx";
 import { useLiveList } from "../parts/live-list.ts";
-import { link } from "../state/place.ts";
+import { link } from "../state/route.ts";
 import { feedRows, severityRank } from "../view/feed.ts";
 import { countText, numberText, percentText, plural } from "../view/number-text.ts";
 import type { Alert, Anomaly, Service, Status } from "../view/shapes.ts";

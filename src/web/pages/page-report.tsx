@@ -6,7 +6,7 @@ import { Button, Empty, Head, Name, Panel, Shown, Tag } from "../parts/basics.ts
 import { RangePicker, useRange } from "../parts/range-picker.tsx";
 import { Table } from "../parts/table.tsx";
 import { notify } from "../state/notices.tsx";
-import { link } from "../state/place.ts";
+import { link } from "../state/route.ts";
 import { numberText } from "../view/number-text.ts";
 import type { PageReportAnswer } from "../view/shapes.ts";
 import { durationText } from "../view/time-text.ts";

@@ -6,7 +6,7 @@ import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { RangePicker, useRange } from "../parts/range-picker.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
-import { place } from "../state/place.ts";
+import { route } from "../state/route.ts";
 import { numberText } from "../view/number-text.ts";
 
 interface StoredRecord {
@@ -23,7 +23,7 @@ interface StoredRecord {
 const INITIAL_RANGE = "6h";
 
 export function Records() {
-  const { service_id, environment, type, trace_id } = place.value.query;
+  const { service_id, environment, type, trace_id } = route.value.query;
   const { since, until } = useRange(INITIAL_RANGE);
   const list = usePages<StoredRecord>(
     "GET /api/v1/records",

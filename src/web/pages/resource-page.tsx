@@ -9,7 +9,7 @@ import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { notify } from "../state/notices.tsx";
-import { place } from "../state/place.ts";
+import { route } from "../state/route.ts";
 import type { FormField } from "../view/form-body.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -40,7 +40,7 @@ export interface Resource {
 const ROWS = 100;
 
 export function ResourcePage({ of }: { of: Resource }) {
-  const { query } = place.value;
+  const { query } = route.value;
   const filters = Object.fromEntries((of.filters ?? []).map(([name]) => [name, query[name]]));
   const list = usePages<Row>(of.list, { query: { ...filters, limit: ROWS } }, of.member);
   const columns: Array<Column<Row>> = [...of.columns, ...rowActions(of)];
@@ -97,9 +97,9 @@ function Create({ of, create }: { of: Resource; create: NonNullable<Resource["cr
   return (
     <Panel>
       {secret !== "" && <Secret text={secret} onDone={() => setSecret("")} />}
-      <details open={secret === "" && place.value.query.new !== undefined}>
+      <details open={secret === "" && route.value.query.new !== undefined}>
         <summary>{create.action}</summary>
-        <Form fields={create.fields} action={create.action} submit={submit} initial={place.value.query} />
+        <Form fields={create.fields} action={create.action} submit={submit} initial={route.value.query} />
       </details>
     </Panel>
   );

@@ -6,7 +6,7 @@ import { Button, CopyButton, Empty, Head, Name, Panel, Shown, Tag, When } from "
 import { Choice } from "../parts/choice.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Facts, Table } from "../parts/table.tsx";
-import { link, place } from "../state/place.ts";
+import { link, route } from "../state/route.ts";
 import { countText, plural } from "../view/number-text.ts";
 import {
   alertIdOf,
@@ -55,7 +55,7 @@ function RuleList() {
         <SearchField label="Name, expression or group" />
         <Choice name="state" label="State" choices={RULE_STATES} />
       </search>
-      <Shown of={answer}>{() => (all.length === 0 ? <NoRules /> : <Groups groups={chosenGroups(all, place.value.query)} />)}</Shown>
+      <Shown of={answer}>{() => (all.length === 0 ? <NoRules /> : <Groups groups={chosenGroups(all, route.value.query)} />)}</Shown>
     </>
   );
 }

@@ -10,7 +10,7 @@ import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { Send } from "../parts/send.tsx";
 import { Facts, Table } from "../parts/table.tsx";
 import { notify } from "../state/notices.tsx";
-import { link, place } from "../state/place.ts";
+import { link, route } from "../state/route.ts";
 import type { Execution, Runbook } from "../view/shapes.ts";
 import { patternText } from "../view/webhook-form-body.ts";
 
@@ -88,7 +88,7 @@ function howText({ auto, dry_run, approval_required }: Pick<Runbook, "auto" | "d
 }
 
 function Runs({ runbookId }: { runbookId?: string }) {
-  const { state } = place.value.query;
+  const { state } = route.value.query;
   const list = usePages<Execution>(
     "GET /api/v1/runbooks/executions",
     { query: { runbook_id: runbookId, state, limit: ROWS } },
@@ -133,7 +133,7 @@ function RunbookPage({ id }: { id: string }) {
 
 function RunbookParts({ runbook }: { runbook: Runbook }) {
   const { id, match, revision, updated_at, created_at: _, ...definition } = runbook;
-  const [anomalyId, setAnomalyId] = useState(place.value.query.anomaly_id ?? "");
+  const [anomalyId, setAnomalyId] = useState(route.value.query.anomaly_id ?? "");
   const run = async (dry_run: boolean) => {
     const body = anomalyId.trim() === "" ? { dry_run } : { anomaly_id: anomalyId.trim(), dry_run };
     const { execution_id } = await call<{ execution_id: string }>("POST /api/v1/runbooks/{id}/execute", { path: { id }, body });

@@ -8,7 +8,7 @@ import { LimitForm } from "../parts/limit-form.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
-import { link, place } from "../state/place.ts";
+import { link, route } from "../state/route.ts";
 import { numberText } from "../view/number-text.ts";
 
 interface Fire {
@@ -35,7 +35,7 @@ interface Limit {
 }
 
 export function Saturation() {
-  const { service_id, environment, state } = place.value.query;
+  const { service_id, environment, state } = route.value.query;
   const fires = usePages<Fire>("GET /api/v1/saturation/fires", { query: { service_id, environment, state, limit: 100 } }, "fires", 30_000);
   return (
     <>
@@ -105,11 +105,11 @@ function Limits() {
   const list = usePages<Limit>("GET /api/v1/saturation/limits", { query: { limit: 100 } }, "limits");
   return (
     <Panel title="Limits">
-      <details open={place.value.query.new !== undefined}>
+      <details open={route.value.query.new !== undefined}>
         <summary>Set a limit</summary>
         <LimitForm
-          initial={{ service_id: place.value.query.service_id, metric: place.value.query.metric }}
-          key={JSON.stringify(place.value.query)}
+          initial={{ service_id: route.value.query.service_id, metric: route.value.query.metric }}
+          key={JSON.stringify(route.value.query)}
         />
       </details>
       <Shown of={list.answer} rows={3}>

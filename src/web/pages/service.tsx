@@ -14,7 +14,7 @@ import { SearchField } from "../parts/search-field.tsx";
 import { SeriesChart } from "../parts/series-chart.tsx";
 import { SilenceDialog } from "../parts/silence-dialog.tsx";
 import { Facts } from "../parts/table.tsx";
-import { link, place, setQuery } from "../state/place.ts";
+import { link, route, setQuery } from "../state/route.ts";
 import { feedRows } from "../view/feed.ts";
 import { maturityText } from "../view/maturity-text.ts";
 import { countText, numberText } from "../view/number-text.ts";
@@ -25,7 +25,7 @@ const SERIES_ROWS = 24;
 
 export function ServicePage({ rest }: { rest: readonly string[] }) {
   const id = rest[0] ?? "";
-  const { environment: named } = place.value.query;
+  const { environment: named } = route.value.query;
   const range = useRange(INITIAL_RANGE);
   const [isSilencing, setSilencing] = useState(false);
   const facts = useAnswer<{ services: Service[] }>("GET /api/v1/services", { query: { service_id: id } }, 30_000);
@@ -152,7 +152,7 @@ function Open({ id, environment }: { id: string; environment: string | undefined
 }
 
 function AllSeries({ id, environment, since, until }: { id: string; environment: string | undefined; since: string; until: string }) {
-  const { q, metric } = place.value.query;
+  const { q, metric } = route.value.query;
   const list = usePages<Series>(
     "GET /api/v1/series",
     { query: { service_id: id, environment, metric_name: metric, q, limit: SERIES_ROWS } },

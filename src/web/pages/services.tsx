@@ -6,7 +6,7 @@ import { ReadsOn } from "../parts/long-list.tsx";
 import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
-import { link, place } from "../state/place.ts";
+import { link, route } from "../state/route.ts";
 import { maturityText } from "../view/maturity-text.ts";
 import { countText } from "../view/number-text.ts";
 import type { Service } from "../view/shapes.ts";
@@ -16,7 +16,7 @@ const ROWS = 200;
 const FOUND_ROWS = 60;
 
 export function Services() {
-  const { q, environment, team, state, sort = "worst" } = place.value.query;
+  const { q, environment, team, state, sort = "worst" } = route.value.query;
   const list = usePages<Service>(
     "GET /api/v1/services",
     { query: { q, environment, team, state, sort, limit: q === undefined ? ROWS : FOUND_ROWS } },

@@ -8,7 +8,7 @@ import { InEnvironment } from "../parts/environment.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
 import { notify } from "../state/notices.tsx";
-import { link, now, place } from "../state/place.ts";
+import { link, now, route } from "../state/route.ts";
 import { plural } from "../view/number-text.ts";
 import { backtestText, changedSettings } from "../view/settings-change.ts";
 
@@ -46,7 +46,7 @@ interface Backtest {
 }
 
 export function Settings() {
-  const { service_id, metric_name } = place.value.query;
+  const { service_id, metric_name } = route.value.query;
   const answer = useAnswer<SettingsAnswer>("GET /api/v1/settings/watchdog", { query: { service_id, metric_name, limit: 200 } });
   const scope = service_id === undefined ? "everything" : metric_name === undefined ? service_id : `${metric_name} of ${service_id}`;
   return (

@@ -10,7 +10,7 @@ import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { SilenceDialog } from "../parts/silence-dialog.tsx";
 import { Table } from "../parts/table.tsx";
 import { notify } from "../state/notices.tsx";
-import { place } from "../state/place.ts";
+import { route } from "../state/route.ts";
 import { type Matcher, parseMatchers } from "../view/matchers.ts";
 
 interface Recurring {
@@ -32,7 +32,7 @@ interface Silence {
 }
 
 export function Silences() {
-  const { state } = place.value.query;
+  const { state } = route.value.query;
   const [isMaking, setMaking] = useState(false);
   const list = usePages<Silence>("GET /api/v1/silences", { query: { state, limit: 100 } }, "silences", 30_000);
   return (

@@ -4,7 +4,7 @@ import { call } from "../client/client.ts";
 import { Button, Head, Name, Panel, Shown, Tag, When } from "../parts/basics.tsx";
 import { Facts, Table } from "../parts/table.tsx";
 import { notify } from "../state/notices.tsx";
-import { link } from "../state/place.ts";
+import { link } from "../state/route.ts";
 import { bytesText, countText, percentText } from "../view/number-text.ts";
 import type { Status } from "../view/shapes.ts";
 import { durationText } from "../view/time-text.ts";

@@ -8,7 +8,7 @@ import { MoreRows, usePages } from "../parts/pages-of.tsx";
 import { Facts, Table } from "../parts/table.tsx";
 import { WebhookForm } from "../parts/webhook-form.tsx";
 import { notify } from "../state/notices.tsx";
-import { link } from "../state/place.ts";
+import { link } from "../state/route.ts";
 import { plural } from "../view/number-text.ts";
 import type { Webhook, WebhookAttempt, WebhookSaved } from "../view/shapes.ts";
 import { patternText } from "../view/webhook-form-body.ts";

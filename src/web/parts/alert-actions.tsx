@@ -119,9 +119,9 @@ function Asked({ name, ids, onClose, onDone }: { name: ActionName; ids: readonly
   const [text, setText] = useState("");
   const [hours, setHours] = useState<number>(1);
   const go = async () => {
-    const given = text.trim();
+    const trimmed = text.trim();
     const until: Body = name === "snooze" ? { until: hours === 0 ? null : new Date(wallMs() + hours * 3_600_000).toISOString() } : {};
-    const own: Body = given !== "" ? { [field?.name ?? "comment"]: given } : name === "assign" ? { assignee: null } : {};
+    const own: Body = trimmed !== "" ? { [field?.name ?? "comment"]: trimmed } : name === "assign" ? { assignee: null } : {};
     await act(ids, name, { ...until, ...own }, done);
     onClose();
     onDone?.();

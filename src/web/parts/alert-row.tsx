@@ -1,6 +1,6 @@
 // A row of alerts: what, since when, who has it, and what one can do.
 import { useState } from "preact/hooks";
-import { link, now } from "../state/place.ts";
+import { link, now } from "../state/route.ts";
 import { plural } from "../view/number-text.ts";
 import { openText } from "../view/open-text.ts";
 import { suppressionText } from "../view/reason.ts";

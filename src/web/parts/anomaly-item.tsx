@@ -1,5 +1,5 @@
 // A row of the feed.
-import { link } from "../state/place.ts";
+import { link } from "../state/route.ts";
 import type { FeedRow } from "../view/feed.ts";
 import { plural } from "../view/number-text.ts";
 import { burstText, outcomeText } from "../view/reason.ts";

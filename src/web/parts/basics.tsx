@@ -6,7 +6,7 @@ import { type Answer, isSignedOut } from "../client/answers.ts";
 import type { ApiError } from "../client/client.ts";
 import { Icon, type IconName } from "../state/icons.tsx";
 import { notify } from "../state/notices.tsx";
-import { now, zone } from "../state/place.ts";
+import { now, zone } from "../state/route.ts";
 import type { Severity } from "../view/shapes.ts";
 import { ageText, fullTime, offsetText, shortTime } from "../view/time-text.ts";
 

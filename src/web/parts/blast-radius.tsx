@@ -1,6 +1,6 @@
 // Services that a failure of a service reaches.
 import { useAnswer } from "../client/answers.ts";
-import { link } from "../state/place.ts";
+import { link } from "../state/route.ts";
 import { percentText } from "../view/number-text.ts";
 import { Name, Panel, Tag } from "./basics.tsx";
 

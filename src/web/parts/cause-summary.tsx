@@ -1,5 +1,5 @@
 // The first candidates of a report, each with its strongest evidence.
-import { link } from "../state/place.ts";
+import { link } from "../state/route.ts";
 import { percentText } from "../view/number-text.ts";
 import type { Report } from "../view/shapes.ts";
 import { Name, Tag } from "./basics.tsx";

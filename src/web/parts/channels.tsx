@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
-import { link } from "../state/place.ts";
+import { link } from "../state/route.ts";
 import type { ChannelList, ChannelTest, Status } from "../view/shapes.ts";
 import { Empty, Name, Panel, Shown, Tag, When } from "./basics.tsx";
 import { ConfirmButton } from "./confirm-button.tsx";

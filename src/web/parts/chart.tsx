@@ -1,7 +1,7 @@
 // A series over time with the band of what was ordinary, marks of what was found, and changes. uPlot draws; colours follow the theme, times the zone.
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
-import { theme, zone } from "../state/place.ts";
+import { theme, zone } from "../state/route.ts";
 import { type ChartMark, type ChartPoint, changeTexts, columnsOf, timeScale } from "../view/chart-columns.ts";
 import { pointerText } from "../view/chart-pointer.ts";
 import { numberText } from "../view/number-text.ts";

@@ -1,5 +1,5 @@
 // The environment that rows are of. In the address it is absent where rows of all are shown, and empty where those are that name none.
-import { place, setQuery } from "../state/place.ts";
+import { route, setQuery } from "../state/route.ts";
 import { Name } from "./basics.tsx";
 import { SearchField } from "./search-field.tsx";
 
@@ -8,7 +8,7 @@ export function EnvironmentField() {
   return (
     <>
       <SearchField label="Environment" name="environment" />
-      {place.value.query.environment === "" && (
+      {route.value.query.environment === "" && (
         <button type="button" class="button" onClick={() => setQuery({ environment: undefined })}>
           no environment ×
         </button>

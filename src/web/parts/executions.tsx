@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { noteChange } from "../client/answers.ts";
 import { call } from "../client/client.ts";
 import { notify } from "../state/notices.tsx";
-import { link } from "../state/place.ts";
+import { link } from "../state/route.ts";
 import type { Execution } from "../view/shapes.ts";
 import { Button, Head, Name, Panel, Tag, When } from "./basics.tsx";
 import { Facts, Table } from "./table.tsx";

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
-import { link } from "../state/place.ts";
+import { link } from "../state/route.ts";
 import type { ChannelList, Drill, Status } from "../view/shapes.ts";
 import { durationText } from "../view/time-text.ts";
 import { Empty, Panel, Tag, When } from "./basics.tsx";

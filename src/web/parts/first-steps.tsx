@@ -1,6 +1,6 @@
 // What to do where nothing has come yet: three ways to send, each a line to copy.
 import { useAnswer } from "../client/answers.ts";
-import { link } from "../state/place.ts";
+import { link } from "../state/route.ts";
 import { plural } from "../view/number-text.ts";
 import { KEY_TO_COME, sendLines } from "../view/send-lines.ts";
 import type { Status } from "../view/shapes.ts";

@@ -1,7 +1,7 @@
 // The last day of a metric, and what it is expected to be ahead of now, with the band.
 import { useMemo } from "preact/hooks";
 import { useAnswer } from "../client/answers.ts";
-import { now } from "../state/place.ts";
+import { now } from "../state/route.ts";
 import { chartPoints, forecastPoints } from "../view/chart-columns.ts";
 import { numberText, percentText } from "../view/number-text.ts";
 import type { ForecastAnswer, SeriesData } from "../view/shapes.ts";

@@ -1,11 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
-import { place, setQuery } from "../state/place.ts";
+import { route, setQuery } from "../state/route.ts";
 
 const WAIT_MS = 200;
 
 /** A text to find rows by, in the address as `q`; asked when the typing rests. */
 export function SearchField({ label, name = "q" }: { label: string; name?: string }) {
-  const current = place.value.query[name] ?? "";
+  const current = route.value.query[name] ?? "";
   const [text, setText] = useState(current);
   useEffect(() => setText(current), [current]);
   useEffect(() => {

@@ -1,7 +1,7 @@
 // A chart of one series of the API, with the anomalies of its pair in it.
 import { useMemo } from "preact/hooks";
 import { useAnswer } from "../client/answers.ts";
-import { setQuery } from "../state/place.ts";
+import { setQuery } from "../state/route.ts";
 import { type ChartMark, chartPoints, withJudgedBounds } from "../view/chart-columns.ts";
 import type { AnomalyMark, SeriesData } from "../view/shapes.ts";
 import { Empty, Shown } from "./basics.tsx";

@@ -4,7 +4,7 @@ import { noteChange, useAnswer } from "../client/answers.ts";
 import { call } from "../client/client.ts";
 import { wallMs } from "../state/clock.ts";
 import { notify } from "../state/notices.tsx";
-import { link } from "../state/place.ts";
+import { link } from "../state/route.ts";
 import { matchersText, parseMatchers, silenced } from "../view/matchers.ts";
 import type { Alert } from "../view/shapes.ts";
 import { Button, Name, SeverityMark } from "./basics.tsx";

@@ -1,6 +1,6 @@
 // What is known of an alert that a rule or an Alertmanager has sent: it has labels and texts, and no numbers but the value that a rule of this server has now.
 import { useAnswer } from "../client/answers.ts";
-import { link } from "../state/place.ts";
+import { link } from "../state/route.ts";
 import { detectorText } from "../view/reason.ts";
 import { type RulesAnswer, takenFrom, valueText } from "../view/rule-text.ts";
 import type { AnomalyDetail } from "../view/shapes.ts";

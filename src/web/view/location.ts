@@ -1,7 +1,7 @@
 // Where the user is, as the part of the address behind its #: a path and parameters. It says all that a page shows, so that a link shows the same.
 
-/** A place in the interface. */
-export interface Place {
+/** A route of the interface. */
+export interface Route {
   /** Segments of the path, decoded: ["anomaly", "3b1f…"]. */
   readonly path: readonly string[];
   readonly query: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ const RELATIVE = /^(\d{1,4})([mhd])$/;
 export const RANGES = ["15m", "1h", "6h", "1d", "7d", "30d"] as const;
 
 /** Reads what stands behind the #. An escape that is none stays as it is. */
-export function parsePlace(hash: string): Place {
+export function parseRoute(hash: string): Route {
   const text = hash.replace(/^#?\/?/, "");
   const at = text.indexOf("?");
   const path = (at < 0 ? text : text.slice(0, at)).split("/").filter((segment) => segment !== "");
@@ -32,8 +32,8 @@ export function saysEmpty(name: string): boolean {
   return name === "environment";
 }
 
-/** The link to a place. Parameters that are empty or undefined are left out. */
-export function placeLink(path: readonly string[], query: Readonly<Record<string, string | undefined>> = {}): string {
+/** The link to a route. Parameters that are empty or undefined are left out. */
+export function routeLink(path: readonly string[], query: Readonly<Record<string, string | undefined>> = {}): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && (value !== "" || saysEmpty(name))) parameters.set(name, value);

@@ -15,7 +15,7 @@ export function leaveOneOut(cases: readonly SignedCase[], isAnswer: (of: SignedC
   for (const { signature } of cases) index.add(signature);
   const right = cases.filter((of, own) => {
     const [nearest] = index.nearest(of.signature, 1, (place) => place === own || !isAnswer(of, cases[place]!));
-    return nearest !== undefined && cases[nearest.place]!.faultType === of.faultType;
+    return nearest !== undefined && cases[nearest.index]!.faultType === of.faultType;
   });
   return right.length / cases.length;
 }

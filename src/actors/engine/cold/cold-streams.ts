@@ -62,7 +62,7 @@ export class ColdStreams {
     this.#lastTimesMs[id] = lastTimeMs;
     this.#states[id] = COLD;
     this.#marks[id] = 0;
-    this.#place(id);
+    this.#insert(id);
     this.#mark(slots[2] as number);
     this.#mark(slots[3] as number);
     this.size++;
@@ -180,11 +180,11 @@ export class ColdStreams {
     this.#slots = larger(new Uint32Array(capacity), this.#slots);
     this.#lastTimesMs = larger(new Float64Array(capacity), this.#lastTimesMs);
     this.#table = new Uint32Array(2 * capacity);
-    for (let id = 0; id < this.#used; id++) if (this.#states[id] === COLD || this.#states[id] === WANTED) this.#place(id);
+    for (let id = 0; id < this.#used; id++) if (this.#states[id] === COLD || this.#states[id] === WANTED) this.#insert(id);
     this.#capacity = capacity;
   }
 
-  #place(id: number): void {
+  #insert(id: number): void {
     const mask = this.#table.length - 1;
     let at = (this.#hashes[HASH_LENGTH * id] as number) & mask;
     while (this.#table[at] !== 0) at = (at + 1) & mask;

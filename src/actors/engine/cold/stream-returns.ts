@@ -62,7 +62,7 @@ export class StreamReturns {
   }
 
   /** Whether rows of the partition wait. */
-  isHeld(partition: number): boolean {
+  isWaiting(partition: number): boolean {
     return this.#queues[partition]?.isEmpty === false;
   }
 
@@ -83,7 +83,7 @@ export class StreamReturns {
     const ref = memory.uint32s[(pointer + ROW_REF) >>> 2] as number;
     const target = this.#target(ref, kernel.slotOfRef(ref));
     const number = this.#partitionOf(target);
-    if (target < COLD_SLOTS && !this.isHeld(number)) return false;
+    if (target < COLD_SLOTS && !this.isWaiting(number)) return false;
     const word = (pointer + ROW_VALUE) >>> 2;
     const offset = memory.uint32s[(pointer + ROW_OFFSET) >>> 2] as number;
     this.#queue(number).push(ref, offset, memory.uint32s[word] as number, memory.uint32s[word + 1] as number, baseMs, arrivalMs);

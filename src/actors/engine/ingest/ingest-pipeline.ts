@@ -111,7 +111,7 @@ export class IngestPipeline {
 
   step(): boolean {
     const { placement, outbox } = this.#dependencies;
-    let did = placement.isBusy && placement.place();
+    let did = placement.isBusy && placement.flush();
     did = this.#release() || did;
     if (placement.isBusy || outbox.isOverLimit) return did;
     if (this.waiting === 0 && this.#unfinished === undefined && this.#aside.isEmpty) return did;

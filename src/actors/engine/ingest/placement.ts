@@ -67,7 +67,7 @@ export class Placement {
     for (let j = 0; j < this.#memories.length; j++) {
       if (j !== this.self) this.#lineUp(j, unit, position, rowBytes(j));
     }
-    this.place();
+    this.flush();
   }
 
   #lineUp(destination: number, unit: WorkUnit, position: LogPosition, rowBytes: number): void {
@@ -89,7 +89,7 @@ export class Placement {
   }
 
   /** Moves what fits into the rings; true when anything moved. */
-  place(): boolean {
+  flush(): boolean {
     const rung = new Set<number>();
     let moved = 0;
     while (this.isBusy) {

@@ -352,7 +352,7 @@ export class Checkpoints {
 
   /** Rows that wait for a stream are behind the vector too. */
   #isSettled({ awaited, partition }: Draft): boolean {
-    if (this.#dependencies.shard.returns.isHeld(partition.number)) return false;
+    if (this.#dependencies.shard.returns.isWaiting(partition.number)) return false;
     return this.#dependencies.readers.every((reader, writer) => reader === undefined || reader.hasRead(awaited[writer] as number));
   }
 

@@ -46,12 +46,12 @@ export class LeftOut {
   readonly #blocks = new Map<string, BlockMarks>();
 
   constructor(notes: readonly CrashNote[]) {
-    for (const { place, reason } of notes) {
-      if (place.type !== "block") continue;
-      const key = keyOf(place.epoch, place.lane, place);
+    for (const { place: position, reason } of notes) {
+      if (position.type !== "block") continue;
+      const key = keyOf(position.epoch, position.lane, position);
       const marks = this.#blocks.get(key) ?? new BlockMarks();
       this.#blocks.set(key, marks);
-      marks.add(place, reason);
+      marks.add(position, reason);
     }
   }
 

@@ -53,7 +53,7 @@ export class LogOmissions {
     if (!marks.leavesOut(section.kind)) return false;
     this.#keep(
       `section-${section.kind}`,
-      `section ${section.kind} of a block of the log (${placeOf(block)})`,
+      `section ${section.kind} of a block of the log (${positionKey(block)})`,
       marks,
       block,
       section.payload,
@@ -63,7 +63,7 @@ export class LogOmissions {
 
   takesMessage(kind: number, item: string, payload: Uint8Array, block: OmittedBlock, marks: BlockMarks): boolean {
     if (marks.items(kind)?.has(item) !== true) return false;
-    this.#keep(`message-${kind}-${hash128(item)}`, `a message of kind ${kind} in the log (${placeOf(block)})`, marks, block, payload);
+    this.#keep(`message-${kind}-${hash128(item)}`, `a message of kind ${kind} in the log (${positionKey(block)})`, marks, block, payload);
     return true;
   }
 
@@ -91,7 +91,7 @@ export class LogOmissions {
     const timeMs = baseMs + (memory.uint32s[(row + ROW_OFFSET) >>> 2] as number);
     const letter: DeadLetterEnvelope = {
       tenant,
-      id: hash128(`${placeOf(block)} ${item}`),
+      id: hash128(`${positionKey(block)} ${item}`),
       reason: UNSTORABLE,
       field: null,
       message: `this sample was taken and cannot be applied: ${marks.reason}`,
@@ -110,11 +110,11 @@ export class LogOmissions {
   }
 
   #keep(part: string, what: string, { reason }: BlockMarks, block: OmittedBlock, payload: Uint8Array): void {
-    const name = `log-${placeOf(block)}-${part}`;
+    const name = `log-${positionKey(block)}-${part}`;
     if (!this.#found.has(name)) this.#found.set(name, { name, what: `${what} cannot be applied`, reason, bytes: Uint8Array.from(payload) });
   }
 }
 
-function placeOf({ epoch, writer, end }: OmittedBlock): string {
+function positionKey({ epoch, writer, end }: OmittedBlock): string {
   return `e${epoch}-${writer}-${end.segment}-${end.offset}`;
 }

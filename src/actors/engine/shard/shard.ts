@@ -245,8 +245,8 @@ export class Shard {
 
   /** Where rows of the partition wait, the kind changes behind them. */
   #adoptKind(slot: number, flags: number): void {
-    const isHeld = slot >= COLD_SLOTS || this.returns.isHeld(this.#dependencies.kernel.records.partition(slot));
-    if (isHeld) this.returns.parkKind(slot, flags);
+    const isWaiting = slot >= COLD_SLOTS || this.returns.isWaiting(this.#dependencies.kernel.records.partition(slot));
+    if (isWaiting) this.returns.parkKind(slot, flags);
     else this.#restart(slot, flags);
   }
 

@@ -70,7 +70,7 @@ export class WorkTrace {
   }
 
   /** Place of what is at hand; null where that is nothing that could be left out. */
-  place(items: TracedItems): CrashPosition | null {
+  positionOf(items: TracedItems): CrashPosition | null {
     if (this.#restoring !== NO_PARTITION) return { type: "checkpoint", partition: this.#restoring };
     if (!this.#isInBlock) return null;
     const position = { epoch: this.#epoch, lane: this.#writer, segment: this.#segment, offset: this.#offset };

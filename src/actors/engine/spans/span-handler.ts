@@ -4,7 +4,7 @@ import { MESSAGE_JOIN, MESSAGE_JOIN_UNNAMED, MESSAGE_JOIN_UNTIMED } from "../../
 import { MESSAGE_WINDOW, type ServiceName } from "../../../domain/window/window-message.ts";
 import type { MessageArrival, MessageHandler } from "../shard/message-handler.ts";
 import { SpanAggregates, type SpanAggregatesDependencies } from "./span-aggregates.ts";
-import { PIECE_HELD, SpanJoins, type SpanJoinsDependencies } from "./span-joins.ts";
+import { PIECE_PENDING, SpanJoins, type SpanJoinsDependencies } from "./span-joins.ts";
 
 export interface SpanHandlerDependencies
   extends Omit<SpanJoinsDependencies, "services" | "edges">,
@@ -59,7 +59,7 @@ export class SpanHandler implements MessageHandler {
   }
 
   restore(partition: number, piece: Uint8Array): void {
-    if (piece[0] === PIECE_HELD) this.#joins.restore(partition, piece);
+    if (piece[0] === PIECE_PENDING) this.#joins.restore(partition, piece);
     else this.#aggregates.services.restore(partition, piece);
   }
 }

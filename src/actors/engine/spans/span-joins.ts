@@ -21,9 +21,9 @@ import { readServiceName, type ServiceName } from "../../../domain/window/window
 import { MINUTES_RETAINED } from "../../../domain/window/window-time.ts";
 import type { EngineCounters } from "../report/engine-counters.ts";
 
-export const PIECE_HELD = 4;
+export const PIECE_PENDING = 4;
 /** Bit of the stored flags: the span waits for its parent. */
-const HELD_WAITS = 4;
+const WAITS_FLAG = 4;
 const SECONDS_2020 = 1_577_836_800;
 /** Sums of a partition are sent this often while they change. */
 const SENT_EVERY_MS = 2_000;
@@ -130,7 +130,7 @@ export class SpanJoins {
   /** Sums whose edges are shared by tenants, each partition's for itself. */
   #newSums(shares: ShareLedger): CallSums {
     const { edges } = this.#dependencies;
-    for (const tenant of shares.tenants) edges.give(tenant, shares.held(tenant));
+    for (const tenant of shares.tenants) edges.give(tenant, shares.used(tenant));
     shares.clear();
     return new CallSums((caller) => {
       const { tenant } = this.#services[caller] as ServiceName;
@@ -176,17 +176,17 @@ export class SpanJoins {
 
   /** Tells self times, forgets what is too old, and sends sums that have changed. */
   onInterval(wallMs: number): void {
-    let held = 0;
+    let pendingSpans = 0;
     this.#partitions.forEach((partition, number) => {
       if (partition === undefined) return;
       partition.join.reportSelfTimes(Math.floor(wallMs / 1000));
       partition.join.expire(Math.floor((wallMs - JOIN_MS_MAX) / 1000));
-      held += partition.join.size;
+      pendingSpans += partition.join.size;
       if (partition.isChanged && Math.abs(wallMs - partition.sentMs) >= SENT_EVERY_MS) this.#send(number, partition, wallMs);
     });
     this.#account(0);
     this.#dependencies.times.expire(Math.floor(wallMs / MINUTE_MS) - MINUTES_RETAINED);
-    this.#dependencies.counters.set("spansHeld", held);
+    this.#dependencies.counters.set("spansHeld", pendingSpans);
   }
 
   #send(number: number, partition: JoinedPartition, wallMs: number): void {
@@ -208,7 +208,7 @@ export class SpanJoins {
     if (partition.isChanged) this.#send(number, partition, partition.sentMs);
     partition.calls = this.#newSums(partition.shares);
     partition.since = -1;
-    return heldPieces(partition.join, this.#names);
+    return pendingPieces(partition.join, this.#names);
   }
 
   restore(number: number, piece: Uint8Array): void {
@@ -220,8 +220,8 @@ export class SpanJoins {
       if (known === 0) numbers.push(this.#number(readServiceName(reader), true));
       const service = (known === 0 ? numbers.at(-1) : numbers[known - 1]) ?? reader.fail();
       const flags = reader.u8();
-      const waits = (flags & HELD_WAITS) !== 0;
-      const key = { service, flags: flags & ~HELD_WAITS, high: reader.u32(), low: reader.u32() };
+      const waits = (flags & WAITS_FLAG) !== 0;
+      const key = { service, flags: flags & ~WAITS_FLAG, high: reader.u32(), low: reader.u32() };
       const seconds = SECONDS_2020 + reader.varint();
       const parent = waits
         ? { parentHigh: reader.u32(), parentLow: reader.u32(), minute: reader.varint(), microseconds: reader.varint() }
@@ -231,7 +231,7 @@ export class SpanJoins {
   }
 }
 
-function heldPieces(join: TraceJoin, texts: readonly string[]): Uint8Array[] {
+function pendingPieces(join: TraceJoin, texts: readonly string[]): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   const names = new Map<number, number>();
   const writer = new ByteWriter(1024);
@@ -241,14 +241,14 @@ function heldPieces(join: TraceJoin, texts: readonly string[]): Uint8Array[] {
     names.clear();
   };
   join.forEach(({ service, flags, high, low, parentHigh, parentLow, minute, microseconds }, seconds, waits) => {
-    if (writer.at === 0) writer.u8(PIECE_HELD);
+    if (writer.at === 0) writer.u8(PIECE_PENDING);
     const known = names.get(service) ?? 0;
     writer.varint(known);
     if (known === 0) {
       names.set(service, names.size + 1);
       for (const part of JSON.parse(texts[service] as string) as string[]) writer.text(part);
     }
-    writer.u8((flags & ~JOIN_CHILD) | (waits ? JOIN_CHILD | HELD_WAITS : 0));
+    writer.u8((flags & ~JOIN_CHILD) | (waits ? JOIN_CHILD | WAITS_FLAG : 0));
     writer.u32(high);
     writer.u32(low);
     writer.varint(Math.max(0, seconds - SECONDS_2020));

@@ -163,10 +163,10 @@ export class StreamProfiles {
     const { kernel, tenantIndex } = this.#dependencies;
     for (const each of tables) kernel.setProfileTables(each.profile, each.tables);
     this.#profiles.take(profiles);
-    for (const place of places) {
-      this.#table.put(place, place.overrides);
-      const tenant = tenantIndex(place.tenant);
-      if (this.#table.hasTenant(place.tenant)) this.#tenants.add(tenant);
+    for (const scope of places) {
+      this.#table.put(scope, scope.overrides);
+      const tenant = tenantIndex(scope.tenant);
+      if (this.#table.hasTenant(scope.tenant)) this.#tenants.add(tenant);
       else this.#tenants.delete(tenant);
     }
     this.#scan = { lists: this.#lists(places), slots: [], end: 0 };

@@ -59,10 +59,10 @@ export class LabelIntake {
     for (const key of ROUTING_KEYS) {
       const value = said[key];
       if (value === undefined) continue;
-      const place = `${key}\0${tenant}\0${serviceId}`;
-      if (this.#reported.get(place) === value) continue;
-      this.#reported.set(place, value);
-      this.#unsaved.push(place);
+      const labelKey = `${key}\0${tenant}\0${serviceId}`;
+      if (this.#reported.get(labelKey) === value) continue;
+      this.#reported.set(labelKey, value);
+      this.#unsaved.push(labelKey);
       labels = { ...labels, [key]: value };
     }
     if (labels !== undefined) unit.addServiceLabels({ tenant, serviceId, labels });

@@ -11,12 +11,12 @@ import type { Outbox } from "../report/outbox.ts";
 import type { Shard } from "../shard/shard.ts";
 import type { ServiceIndex } from "../streams/service-index.ts";
 import { EngineWatchdog } from "./cycle/engine-watchdog.ts";
-import type { PairPass } from "./pairs/pair-pass.ts";
+import type { PairScan } from "./pairs/pair-pass.ts";
 import { ArrivalRhythms } from "./passes/arrival-rhythms.ts";
-import { ArrivalsPass } from "./passes/arrivals-pass.ts";
+import { ArrivalsDetector } from "./passes/arrivals-pass.ts";
 import { PastBreaches } from "./passes/past-breaches.ts";
-import { SaturationPass } from "./passes/saturation-pass.ts";
-import { ServicesPass } from "./passes/services-pass.ts";
+import { SaturationDetector } from "./passes/saturation-pass.ts";
+import { ServicesDetector } from "./passes/services-pass.ts";
 
 /** Between cycles of the Watchdog where nothing is set. */
 const DEFAULT_INTERVAL_MS = 60_000;
@@ -38,7 +38,7 @@ const CYCLE_MS_INITIAL = 60_000;
 /** Watchdog of one of so many engines; `detectors` are those that are made elsewhere. */
 export function makeEngineWatchdog(
   options: ServicesSettings & { readonly samplesMin: number; readonly timeZone?: string },
-  detectors: { readonly pairs?: PairPass },
+  detectors: { readonly pairs?: PairScan },
   dependencies: DetectorDependencies,
 ): EngineWatchdog {
   const { pairs } = detectors;
@@ -51,7 +51,7 @@ export function makeEngineWatchdog(
   };
   const breaches = new PastBreaches(options.engines);
   shard.addHandler(breaches);
-  const saturation = new SaturationPass({
+  const saturation = new SaturationDetector({
     ...streams,
     shares: shares.ledger("bounded_series"),
     breaches,
@@ -59,7 +59,7 @@ export function makeEngineWatchdog(
   });
   const rhythms = new ArrivalRhythms(new TimeZoneHours(options.timeZone ?? "UTC").offsetMs);
   shard.addHandler(rhythms);
-  const arrivals = new ArrivalsPass(
+  const arrivals = new ArrivalsDetector(
     { cycleMs: options.watchdogIntervalMs ?? CYCLE_MS_INITIAL },
     {
       kernel,
@@ -77,7 +77,7 @@ export function makeEngineWatchdog(
     },
   );
   return new EngineWatchdog(
-    { ...detectors, services: makeServicesPass(options, dependencies), arrivals, saturation },
+    { ...detectors, services: makeServicesDetector(options, dependencies), arrivals, saturation },
     { services, records: kernel.records, samplesMin: options.samplesMin, nameOf: streams.nameOf, monotonicMs: () => clock.monotonicMs() },
   );
 }
@@ -99,11 +99,11 @@ interface EngineParts {
 }
 
 /** Connects the pass with the engine's streams, its outbox and its counters. */
-function makeServicesPass(
+function makeServicesDetector(
   { watchdogIntervalMs: intervalMs = DEFAULT_INTERVAL_MS }: ServicesSettings,
   { kernel, shard, outbox, counters, shares }: EngineParts,
-): ServicesPass {
-  return new ServicesPass(
+): ServicesDetector {
+  return new ServicesDetector(
     { intervalMs },
     {
       shares: shares.ledger("monitored_services"),

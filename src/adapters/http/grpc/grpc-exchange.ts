@@ -177,8 +177,8 @@ export class GrpcExchange implements HttpExchange, Expiring {
 
   #onEnd(): void {
     this.#ended = true;
-    const isHeld = this.#messageBytes >= 0 && this.#collector === undefined;
-    if (!isHeld) this.#complete(); // else collectBody, or a refusal, is still to come
+    const isPending = this.#messageBytes >= 0 && this.#collector === undefined;
+    if (!isPending) this.#complete(); // else collectBody, or a refusal, is still to come
   }
 
   #complete(): void {

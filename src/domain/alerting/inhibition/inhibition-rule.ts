@@ -22,7 +22,7 @@ export interface CompiledInhibition {
   isSource(labels: Labels): boolean;
   isTarget(labels: Labels): boolean;
   /** The values of the equal labels: the same text where all of them are the same. */
-  placeOf(labels: Labels): string;
+  scopeOf(labels: Labels): string;
 }
 
 /** The rules in force, in the order in which they were made. */
@@ -37,7 +37,7 @@ export function compileInhibition(rule: InhibitionRule, patterns: PatternCache):
     rule,
     isSource: compileMatchers(rule.sourceMatchers, patterns),
     isTarget: compileMatchers(rule.targetMatchers, patterns),
-    placeOf: (labels) => rule.equal.map((name) => valueText(labels, name)).join(""),
+    scopeOf: (labels) => rule.equal.map((name) => valueText(labels, name)).join(""),
   };
 }
 

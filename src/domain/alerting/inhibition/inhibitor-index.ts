@@ -106,7 +106,7 @@ export class InhibitorIndex {
 }
 
 /** Places of sources that are no targets, and of those that are. */
-function placesIn({ rule, placeOf: keyOf }: CompiledInhibition, labels: Labels): readonly [oneSided: string, twoSided: string] {
+function placesIn({ rule, scopeOf: keyOf }: CompiledInhibition, labels: Labels): readonly [oneSided: string, twoSided: string] {
   const key = keyOf(labels);
   return [`${rule.id}1${key}`, `${rule.id}2${key}`];
 }

@@ -12,7 +12,7 @@ export const ENDING_GATES: ReadonlySet<string> = new Set(["warmup", "minimum_tra
 /** What the last decision on an open finding has left. */
 export interface OpenFinding {
   /** The gate that held it, or its rise, before it came to an alert; null where none did. */
-  readonly heldBy: string | null;
+  readonly suppressedBy: string | null;
   /** The alert that it belongs to. */
   readonly alertId: string | null;
   /** When it becomes more severe than it was decided to be; null where it does not. */
@@ -21,21 +21,21 @@ export interface OpenFinding {
 
 /** Why an open finding is to be asked about again now: what held it may be over, its alert has left it behind, or it has lasted so long that it is worse; undefined where nothing is. */
 export function askedAgain(
-  { heldBy, alertId, risesAtMs }: OpenFinding,
+  { suppressedBy, alertId, risesAtMs }: OpenFinding,
   sources: PagingSources,
   memory: PagingMemory,
   nowMs: number,
 ): "held" | "left" | "worse" | undefined {
   const alert = alertId === null ? undefined : memory.current(alertId);
   const isFiringOwn = alert !== undefined && isFiring(alert);
-  if (heldBy !== null && (alertId === null || isFiringOwn)) return mayPass(heldBy, sources, nowMs) ? "held" : undefined;
+  if (suppressedBy !== null && (alertId === null || isFiringOwn)) return mayOpen(suppressedBy, sources, nowMs) ? "held" : undefined;
   if (isFiringOwn) return risesAtMs !== null && nowMs >= risesAtMs ? "worse" : undefined;
   // What somebody resolved by hand is theirs: it stays quiet. So do services whose silence a tenant's silence has told.
   if (alert === undefined || alert.state.key.serviceId === INGESTION_SERVICE) return undefined;
   return alert.history.findLast(({ kind }) => kind === "resolved")?.by === null ? "left" : undefined;
 }
 
-function mayPass(gate: string, { startedAtMs, warmUpMinutes }: PagingSources, nowMs: number): boolean {
+function mayOpen(gate: string, { startedAtMs, warmUpMinutes }: PagingSources, nowMs: number): boolean {
   if (gate === "warmup") return nowMs - startedAtMs >= warmUpMinutes * MINUTE_MS;
   return ENDING_GATES.has(gate);
 }

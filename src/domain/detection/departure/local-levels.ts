@@ -82,7 +82,7 @@ export class LocalLevels {
   }
 
   /** Takes the value that was forecast; nothing of it where `isHeld`. `finest` is the smallest spread that the series can show. */
-  learn(value: number, isHeld: boolean, finest: number): void {
+  learn(value: number, isExcluded: boolean, finest: number): void {
     const floats = this.#floats;
     if (floats[COUNT] === 0) {
       floats[SLOW] = value;
@@ -90,7 +90,7 @@ export class LocalLevels {
       floats[COUNT] = 1;
       return;
     }
-    if (isHeld) return;
+    if (isExcluded) return;
     const isOfHours = !Number.isNaN(this.#forecasts[SLOW_OF_HOURS] as number);
     floats[COUNT] = (floats[COUNT] as number) + 1;
     if (isOfHours && this.#areHoursBehind) this.#catchUp(value);

@@ -59,7 +59,7 @@ const FADED_VALUES = 1_024;
 const FADED_SHARE = 0.985;
 const COUNT_MAX = 32_768;
 /** Single precision counts no further than 2^24. */
-const COUNT_HELD = 8_192 * FADED_VALUES;
+const COUNT_EXACT_MAX = 8_192 * FADED_VALUES;
 const LENGTH = LARGEST;
 const COUNT = LARGEST + 1;
 /** Multiple of anything that the series has done from which on a value is news to it, however heavy the tail seems: values of one event bend the exponent together. */
@@ -85,7 +85,7 @@ export class OwnTail {
     const floats = this.#floats;
     const largest = this.#largest;
     const count = (floats[COUNT] as number) + 1;
-    floats[COUNT] = count < COUNT_HELD ? count : COUNT_HELD / 2;
+    floats[COUNT] = count < COUNT_EXACT_MAX ? count : COUNT_EXACT_MAX / 2;
     if (count % FADED_VALUES === 0) this.#fade();
     const length = floats[LENGTH] as number;
     if (length === LARGEST && size <= (largest[LARGEST - 1] as number)) return;

@@ -73,9 +73,9 @@ export class ServicePlanner {
   }
 
   /** The plan of an environment. `held` are the names to stay with, as far as they are still there. */
-  plan(environment: string, held: readonly string[] | undefined): ServicePlan {
+  plan(environment: string, previous: readonly string[] | undefined): ServicePlan {
     const metrics = this.#environments.get(environment) ?? new Map<string, Metric>();
-    const names = held?.some((name) => metrics.has(name)) === true ? held : this.#chosen(metrics);
+    const names = previous?.some((name) => metrics.has(name)) === true ? previous : this.#chosen(metrics);
     const share = streamsPerMetric(names.length);
     const slots = names.map((name) => this.#first(metrics.get(name)?.slots ?? [], share));
     const kinds = names.map((name) => metrics.get(name)?.aggregation ?? 0);

@@ -235,10 +235,10 @@ function columnScales(values: Float64Array, width: number, means: Float64Array):
 /** Number of components that hold VARIANCE_RETAINED of the variance. */
 function componentsFor(eigenvalues: Float64Array): number {
   const total = eigenvalues.reduce((sum, value) => sum + Math.max(0, value), 0);
-  let held = 0;
+  let explained = 0;
   for (let k = 0; k < eigenvalues.length; k++) {
-    held += Math.max(0, eigenvalues[k] as number);
-    if (held >= VARIANCE_RETAINED * total) return k + 1;
+    explained += Math.max(0, eigenvalues[k] as number);
+    if (explained >= VARIANCE_RETAINED * total) return k + 1;
   }
   return eigenvalues.length;
 }

@@ -24,7 +24,7 @@ interface Shape {
   readonly trees: number;
   readonly nodes: number;
   readonly sample: number;
-  readonly placeBytes: number;
+  readonly indexBytes: number;
 }
 
 /** Bytes of a model. */
@@ -41,7 +41,7 @@ export function encodeServiceModel({ parts }: ServiceModel): Uint8Array<ArrayBuf
     trees: roots.length,
     nodes: cuts.length,
     sample,
-    placeBytes: features.BYTES_PER_ELEMENT,
+    indexBytes: features.BYTES_PER_ELEMENT,
   };
   const bytes = new Uint8Array(bytesOf(shape));
   new Uint32Array(bytes.buffer, 0, HEADER_LENGTH).set([
@@ -53,7 +53,7 @@ export function encodeServiceModel({ parts }: ServiceModel): Uint8Array<ArrayBuf
     shape.trees,
     shape.nodes,
     sample,
-    shape.placeBytes,
+    shape.indexBytes,
   ]);
   const sections = [
     Float64Array.of(medians.shape, medians.level, medians.step, medians.jump),
@@ -85,17 +85,17 @@ function shapeOf(header: Uint32Array): Shape | undefined {
   const [version, width = 0, season = 0, retainedLevels = 0, retainedSteps = 0, trees = 0, nodes = 0, sample = 0, indexBytes = 0] = header;
   const isTree = trees > 0 && nodes >= trees && (indexBytes === 1 || indexBytes === 2);
   const isWhole = version === VERSION && width > 0 && retainedLevels <= width && retainedSteps <= width && isTree;
-  return isWhole ? { width, season, retainedLevels, retainedSteps, trees, nodes, sample, placeBytes: indexBytes } : undefined;
+  return isWhole ? { width, season, retainedLevels, retainedSteps, trees, nodes, sample, indexBytes } : undefined;
 }
 
-function bytesOf({ width, retainedLevels, retainedSteps, trees, nodes, placeBytes: indexBytes }: Shape): number {
+function bytesOf({ width, retainedLevels, retainedSteps, trees, nodes, indexBytes }: Shape): number {
   const doubles = MEDIANS + 2 * CALIBRATION_LENGTH + 4 * width;
   const length = (retainedLevels + retainedSteps) * (width + 1) + nodes + trees;
   return HEADER_BYTES + 8 * doubles + 4 * length + 2 * indexBytes * nodes;
 }
 
 function partsOf(shapeRead: Shape, { buffer, byteOffset }: Uint8Array): ModelParts {
-  const { width, season, retainedLevels, retainedSteps, trees, nodes, sample, placeBytes: indexBytes } = shapeRead;
+  const { width, season, retainedLevels, retainedSteps, trees, nodes, sample, indexBytes } = shapeRead;
   let at = byteOffset + HEADER_BYTES;
   const index = (length: number, size: number): number => {
     at += length * size;

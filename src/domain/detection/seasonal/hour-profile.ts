@@ -7,9 +7,9 @@ const ANY_DAY = 0;
 const WORKING_DAY = 1;
 const WEEKEND = 2;
 const KINDS = 3;
-const PLACES = KINDS * HOURS;
+const CELLS = KINDS * HOURS;
 /** Numbers of state: means and counts as single precision, beside an sd that is never less than a thousandth of its mean. */
-export const HOUR_PROFILE_LENGTH = PLACES;
+export const HOUR_PROFILE_LENGTH = CELLS;
 /** 1970-01-01 was the fourth day of a week that begins with Sunday. */
 const EPOCH_WEEKDAY = 4;
 export const SUNDAY = 0;
@@ -42,14 +42,14 @@ export class HourProfile {
   readonly #counts: Float32Array;
 
   constructor(floats: Float64Array) {
-    this.#means = new Float32Array(floats.buffer, floats.byteOffset, PLACES);
-    this.#counts = new Float32Array(floats.buffer, floats.byteOffset + 4 * PLACES, PLACES);
+    this.#means = new Float32Array(floats.buffer, floats.byteOffset, CELLS);
+    this.#counts = new Float32Array(floats.buffer, floats.byteOffset + 4 * CELLS, CELLS);
   }
 
   /** Mean of the hour of `timeMs` on such a day, drawn towards that of any day; `otherwise` stands for an hour that has hardly been seen. A holiday is as a weekend. */
   expected(timeMs: number, otherwise: number, isHoliday = false): number {
-    const any = this.#mean(place(timeMs, ANY_DAY), otherwise);
-    const at = place(timeMs, isHoliday ? WEEKEND : kindOf(timeMs));
+    const any = this.#mean(cellOf(timeMs, ANY_DAY), otherwise);
+    const at = cellOf(timeMs, isHoliday ? WEEKEND : kindOf(timeMs));
     const count = this.#counts[at] as number;
     return (count * (this.#means[at] as number) + POOLED_VALUES * any) / (count + POOLED_VALUES);
   }
@@ -59,7 +59,8 @@ export class HourProfile {
     const from = timeMs - HOUR_MS / 2;
     const to = timeMs + HOUR_MS / 2;
     const enough = valuesOfHour(intervalMs);
-    if ((this.#counts[place(from, ANY_DAY)] as number) < enough || (this.#counts[place(to, ANY_DAY)] as number) < enough) return Number.NaN;
+    if ((this.#counts[cellOf(from, ANY_DAY)] as number) < enough || (this.#counts[cellOf(to, ANY_DAY)] as number) < enough)
+      return Number.NaN;
     const share = from / HOUR_MS - Math.floor(from / HOUR_MS);
     const kind = isHoliday ? WEEKEND : kindOf(timeMs);
     return (1 - share) * this.#between(from, kind) + share * this.#between(to, kind);
@@ -73,22 +74,22 @@ export class HourProfile {
 
   /** Whether the hour has been seen on two days of the time's kind: only then it has something that is usual on such a day. */
   knowsKindOfDay(timeMs: number, intervalMs: number, isHoliday = false): boolean {
-    const count = this.#counts[place(timeMs, isHoliday ? WEEKEND : kindOf(timeMs))] as number;
+    const count = this.#counts[cellOf(timeMs, isHoliday ? WEEKEND : kindOf(timeMs))] as number;
     return count >= valuesOfHour(intervalMs);
   }
 
   /** Mean of the hour, on a day of this kind, drawn towards that of any day. */
   #between(timeMs: number, kind: number): number {
-    const any = this.#means[place(timeMs, ANY_DAY)] as number;
-    const at = place(timeMs, kind);
+    const any = this.#means[cellOf(timeMs, ANY_DAY)] as number;
+    const at = cellOf(timeMs, kind);
     const count = this.#counts[at] as number;
     return (count * (this.#means[at] as number) + POOLED_VALUES * any) / (count + POOLED_VALUES);
   }
 
   add(timeMs: number, value: number, intervalMs: number, isHoliday = false): void {
     const memory = Math.max(MEMORY_MIN, (MEMORY_DAYS * HOUR_MS) / intervalMs);
-    this.#learn(place(timeMs, ANY_DAY), value, memory);
-    this.#learn(place(timeMs, isHoliday ? WEEKEND : kindOf(timeMs)), value, memory);
+    this.#learn(cellOf(timeMs, ANY_DAY), value, memory);
+    this.#learn(cellOf(timeMs, isHoliday ? WEEKEND : kindOf(timeMs)), value, memory);
   }
 
   #mean(at: number, otherwise: number): number {
@@ -103,7 +104,7 @@ export class HourProfile {
   }
 }
 
-function place(timeMs: number, kind: number): number {
+function cellOf(timeMs: number, kind: number): number {
   const hour = Math.floor(timeMs / HOUR_MS) % HOURS;
   return kind * HOURS + (hour < 0 ? hour + HOURS : hour);
 }

@@ -16,7 +16,7 @@ import { serviceKey } from "../../../domain/series/stream-identity.ts";
 import { ledgerRowId } from "../../alerts/ledger-book.ts";
 import { RuleEpisodes } from "../../anomalies/rule-episodes.ts";
 import type { Cycle, StageOutcome, WatchdogStage } from "../../state/watchdog-stage.ts";
-import { enginePass } from "../engine-pass.ts";
+import { engineStage } from "../engine-stage.ts";
 import type { StagesContext } from "../stages-context.ts";
 
 const SILENCE_MS_MAX = 7 * 24 * 3_600_000;
@@ -28,7 +28,7 @@ export class ArrivalsStage implements WatchdogStage {
   readonly every = 1;
   readonly #context: StagesContext;
   readonly #episodes: RuleEpisodes;
-  readonly #pass: WatchdogStage;
+  readonly #stage: WatchdogStage;
   readonly #tenants: SilentTenants;
   #found: ArrivalsFound[] = [];
   #tally = new ArrivalsTally();
@@ -39,7 +39,7 @@ export class ArrivalsStage implements WatchdogStage {
     this.#context = context;
     this.#episodes = new RuleEpisodes(DETECTOR_STALE, context);
     this.#tenants = new SilentTenants((scope) => this.#episodes.isOpen(scope));
-    this.#pass = enginePass("arrivals", 1, { ...context, take: (_engine, found) => this.#take(found as ArrivalsFound) });
+    this.#stage = engineStage("arrivals", 1, { ...context, take: (_engine, found) => this.#take(found as ArrivalsFound) });
   }
 
   async run(cycle: Cycle): Promise<StageOutcome> {
@@ -47,7 +47,7 @@ export class ArrivalsStage implements WatchdogStage {
     this.#episodes.load((reported) => this.#tenants.restore(reported));
     this.#found = [];
     this.#tally = new ArrivalsTally();
-    const outcome = await this.#pass.run(cycle);
+    const outcome = await this.#stage.run(cycle);
     state.services.replace(this.#found);
     this.#found = [];
     const startMs = monotonicMs();

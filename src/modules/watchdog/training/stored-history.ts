@@ -67,11 +67,11 @@ class GatheredHistory {
   input(request: HistoryRequest): TrainingInput {
     const { counts, times, values, starts, aggregations } = this.#answer;
     let end = 0;
-    const held = Array.from(counts, (count) => {
+    const stored = Array.from(counts, (count) => {
       const begin = end;
       end += count;
       return { times: times.subarray(begin, end), values: values.subarray(begin, end) };
     });
-    return this.#writer.finish(held, { ...request, starts, aggregations });
+    return this.#writer.finish(stored, { ...request, starts, aggregations });
   }
 }

@@ -1,7 +1,7 @@
 // A ledger beside plain counts: whatever tenants do, counts are right, nobody loses what it holds, and shares are sure where they can be.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { ShareLedger, sharePlaces } from "../../../../src/core/fairness/share-ledger.ts";
+import { ShareLedger, shareOf } from "../../../../src/core/fairness/share-ledger.ts";
 
 const step = fc.record({ tenant: fc.nat(11), count: fc.integer({ min: 1, max: 40 }), gives: fc.boolean() });
 const sum = (values: Iterable<number>) => [...values].reduce((total, value) => total + value, 0);
@@ -25,7 +25,7 @@ it("counts what is held and refused, evicts nothing and keeps to the limit", () 
           held[tenant]! -= given;
         } else if (shares.take(`${tenant}`, count)) held[tenant]! += count;
         else refused[tenant]! += count;
-        expect(held.map((_, each) => shares.held(`${each}`))).toEqual(held);
+        expect(held.map((_, each) => shares.used(`${each}`))).toEqual(held);
         expect(shares.taken).toBe(sum(held));
         expect(shares.taken).toBeLessThanOrEqual(most);
       }
@@ -43,16 +43,16 @@ it("never refuses a tenant within its share where half of the limit holds the sh
       fc.array(step, { maxLength: 300 }),
       (tenants, most, steps) => {
         const shares = new ShareLedger({ most, tenants: () => tenants });
-        const share = sharePlaces(most);
+        const share = shareOf(most);
         for (const { tenant, count, gives } of steps) {
           const name = `${tenant % tenants}`;
-          const held = shares.held(name);
+          const held = shares.used(name);
           if (gives) shares.give(name, Math.min(count, held));
           else if (held + count <= share) expect(shares.take(name, count)).toBe(true);
           else shares.take(name, shares.available(name));
         }
         for (let each = 0; each < tenants; each++)
-          expect(shares.held(`${each}`) + shares.available(`${each}`)).toBeGreaterThanOrEqual(share);
+          expect(shares.used(`${each}`) + shares.available(`${each}`)).toBeGreaterThanOrEqual(share);
       },
     ),
   );
@@ -68,9 +68,9 @@ it("gives what becomes free to a tenant below its share while one is, however ma
         const shares = new ShareLedger({ most, tenants: () => tenants });
         shares.add("evil", most);
         shares.give("evil", Math.min(freed, most));
-        const owed = Math.min(sharePlaces(most), freed);
-        if (shares.held("evil") >= sharePlaces(most))
-          expect(shares.available("evil")).toBe(Math.max(0, freed - Math.min(Math.floor(most / 2), (tenants - 1) * sharePlaces(most))));
+        const owed = Math.min(shareOf(most), freed);
+        if (shares.used("evil") >= shareOf(most))
+          expect(shares.available("evil")).toBe(Math.max(0, freed - Math.min(Math.floor(most / 2), (tenants - 1) * shareOf(most))));
         expect(shares.available("acme")).toBeGreaterThanOrEqual(Math.min(owed, most));
       },
     ),

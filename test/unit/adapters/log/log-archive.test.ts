@@ -43,7 +43,7 @@ describe("the archive of the log", () => {
     const archive = new LogArchive(dataDir, 0, remover);
     retire(archive, 0);
     expect(kept()).toEqual([]);
-    archive.hold();
+    archive.lock();
     retire(archive, 1, 2);
     expect([kept(), freed.length]).toEqual([[1, 2], 1]);
     archive.release(() => false);
@@ -54,7 +54,7 @@ describe("the archive of the log", () => {
     const archive = new LogArchive(dataDir, 3 * BYTES, remover);
     retire(archive, 0, 1, 2, 3, 4);
     expect(kept()).toEqual([2, 3, 4]);
-    archive.hold();
+    archive.lock();
     retire(archive, 5, 6);
     expect(kept()).toEqual([2, 3, 4, 5, 6]);
     archive.release(({ segment: number }) => number < 5);
@@ -65,7 +65,7 @@ describe("the archive of the log", () => {
     retire(new LogArchive(dataDir, 3 * BYTES, remover), 0, 1);
     const archive = new LogArchive(dataDir, 0, remover);
     expect(kept()).toEqual([]);
-    archive.hold();
+    archive.lock();
     archive.retire(segmentPath(logDirectory(dataDir), 1, 0, 9));
     expect(kept()).toEqual([]);
   });

@@ -65,8 +65,8 @@ describe("log on real files", () => {
     writer.close();
     const [first, second] = [...readBlocks(path())].map(({ header, payload }) => ({ ...header, bytes: payload.length }));
     expect([first, second]).toEqual([
-      { admission: 9, baseMs: 5.25, kinds: 0xffff_ffff, rows: 7, place: { number: 0, rowsBefore: 0 }, bytes: 53 },
-      { admission: 2, baseMs: -1, kinds: 0, rows: 0, place: { number: 1, rowsBefore: 7 }, bytes: 21_000 },
+      { admission: 9, baseMs: 5.25, kinds: 0xffff_ffff, rows: 7, position: { number: 0, rowsBefore: 0 }, bytes: 53 },
+      { admission: 2, baseMs: -1, kinds: 0, rows: 0, position: { number: 1, rowsBefore: 7 }, bytes: 21_000 },
     ]);
     expect(read(path())).toEqual({ admissions: [9, 2, 4], endOffset: end.offset, cutBytes: 0 });
     expect([statSync(path()).size, writer.bytesWritten]).toEqual([end.offset, end.offset]);

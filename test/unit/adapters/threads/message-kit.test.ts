@@ -100,7 +100,7 @@ it("takes an actor's stop for itself, and leaves the rest to the handlers", asyn
   const handle = new ActorHandle<{ readonly type: "ready" }, never>(first);
   handle.serve({ ready: () => handle.ready.give() }, task("a test"));
   second.send({ type: "ready" });
-  await handle.ready.given;
+  await handle.ready.resolved;
   handle.reportStop();
   expect(second.take()).toEqual({ type: "stop" });
   second.send({ type: "stopped" });

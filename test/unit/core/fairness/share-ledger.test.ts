@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ShareLedger, sharePlaces } from "../../../../src/core/fairness/share-ledger.ts";
+import { ShareLedger, shareOf } from "../../../../src/core/fairness/share-ledger.ts";
 
 function ledger(most: number, tenants: number) {
   const refused: number[] = [];
@@ -14,7 +14,7 @@ function fill(shares: ShareLedger, tenant: string): number {
 
 describe("the share of a limit", () => {
   it("is a sixteenth, at least 64 places, and never more than half", () => {
-    expect([20_000, 1_000, 128, 100, 2, 1].map(sharePlaces)).toEqual([1_250, 64, 64, 50, 1, 1]);
+    expect([20_000, 1_000, 128, 100, 2, 1].map(shareOf)).toEqual([1_250, 64, 64, 50, 1, 1]);
   });
 });
 
@@ -64,7 +64,7 @@ describe("places of a limit", () => {
   it("are taken all together or not at all", () => {
     const { shares, refused } = ledger(100, 2);
     expect(shares.take("evil", 60)).toBe(false);
-    expect([shares.held("evil"), shares.refused("evil"), refused]).toEqual([0, 60, [60]]);
+    expect([shares.used("evil"), shares.refused("evil"), refused]).toEqual([0, 60, [60]]);
     expect(shares.take("evil", 50)).toBe(true);
   });
 

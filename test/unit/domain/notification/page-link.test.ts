@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { alertPage } from "../../../../src/domain/notification/decided-messages.ts";
-import { parsePlace } from "../../../../src/web/view/location.ts";
+import { parseRoute } from "../../../../src/web/view/location.ts";
 
 describe("the link of a message (A1)", () => {
   it("is the alert's page of the user interface, and not the API", () => {
@@ -12,7 +12,7 @@ describe("the link of a message (A1)", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), (id) => {
         const { hash } = new URL(alertPage("https://vedette.example", id));
-        expect(parsePlace(hash).path).toEqual(["alert", id]);
+        expect(parseRoute(hash).path).toEqual(["alert", id]);
       }),
     );
   });

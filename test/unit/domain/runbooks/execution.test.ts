@@ -50,12 +50,12 @@ const DECISION = { by: "you", atMs: 1, comment: "no" };
 describe("a run", () => {
   test("does its steps one after another and succeeds", () => {
     const first = advanced(runOf([NOTE, WAIT, HTTP]), 0);
-    expect(first.next).toMatchObject({ kind: "do", place: 0 });
+    expect(first.next).toMatchObject({ kind: "do", index: 0 });
     const waiting = advanced(done(begun(first.execution, 0, 0), 0, "seen", 0), 0);
     expect(waiting.next).toEqual({ kind: "waits", untilMs: 5_000 });
     expect(advanced(waiting.execution, 4_999).next).toEqual({ kind: "waits", untilMs: 5_000 });
     const sending = advanced(waiting.execution, 5_000);
-    expect(sending.next).toMatchObject({ kind: "do", place: 2 });
+    expect(sending.next).toMatchObject({ kind: "do", index: 2 });
     const sent = begun(sending.execution, 2, 5_000);
     expect(advanced(sent, 5_001).next).toEqual({ kind: "waits", untilMs: null });
     const over = advanced(done(sent, 2, "answered 200", 5_002, 200), 5_002).execution;
@@ -96,7 +96,7 @@ describe("an approval", () => {
     expect(execution.state).toBe("pending_approval");
     expect(next).toEqual({ kind: "waits", untilMs: RUNBOOK_APPROVAL_MS_MAX });
     const approved = advanced(decided(execution, true, DECISION), 1);
-    expect(approved.next).toMatchObject({ kind: "do", place: 0 });
+    expect(approved.next).toMatchObject({ kind: "do", index: 0 });
     const second = advanced(done(begun(approved.execution, 0, 1), 0, "answered 200", 2, 200), 2).execution;
     expect(second.state).toBe("pending_approval");
     expect(currentStep(second)).toBe(1);

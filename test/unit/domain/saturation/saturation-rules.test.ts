@@ -40,7 +40,7 @@ describe("tier by time to exhaustion", () => {
 });
 
 describe("level rules", () => {
-  const quiet: LevelInput = { level: 0.5, baseline: 0.5, corroborated: false, held: false };
+  const quiet: LevelInput = { level: 0.5, baseline: 0.5, corroborated: false, wasBreached: false };
   const tier = (change: Partial<LevelInput>): string => {
     const { rule, tier: found } = levelRule({ ...quiet, ...change });
     return `${rule} ${found}`;
@@ -51,8 +51,8 @@ describe("level rules", () => {
     ["above the floor", { level: 0.9201 }, "headroom_breach medium"],
     ["corroborated", { level: 0.92, corroborated: true }, "headroom_breach high"],
     ["corroborated below the floor", { level: 0.9199, corroborated: true }, "headroom_breach null"],
-    ["holding at 90 %", { level: 0.9, held: true }, "headroom_breach medium"],
-    ["holding below 90 %", { level: 0.8999, held: true }, "headroom_breach null"],
+    ["holding at 90 %", { level: 0.9, wasBreached: true }, "headroom_breach medium"],
+    ["holding below 90 %", { level: 0.8999, wasBreached: true }, "headroom_breach null"],
     ["with a baseline just at 85 %", { level: 0.93, baseline: 0.85 }, "headroom_breach medium"],
   ])("headroom breach %s", (_, change, expected) => expect(tier(change)).toBe(expected));
   it.each([

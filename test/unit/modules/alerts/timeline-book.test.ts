@@ -69,6 +69,6 @@ it("a line that has the facts of a sentence stands where the same line stood wit
   const [ofFacts, ofWords] = rows[0]!;
   expect(ofFacts!.value!.length).toBeLessThan(ofWords!.value!.length * 0.55);
   const read = book.read("t", ID);
-  expect(read.map(({ place: _, ...one }) => one)).toEqual(linesOf(undefined, alert));
+  expect(read.map(({ position: _, ...one }) => one)).toEqual(linesOf(undefined, alert));
   expect(lineText(read[0]!)).toBe(`${alert.state.tier}: ${sentenceText(facts)}`);
 });

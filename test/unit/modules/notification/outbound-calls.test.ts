@@ -35,7 +35,7 @@ describe("requests that somebody waits for", () => {
     const { calls, sent, ledger, answerLast } = calling();
     const flood = Array.from({ length: 110 }, () => test(calls, "evil"));
     await vi.advanceTimersByTimeAsync(0);
-    expect(ledger.held("evil")).toBe(OUTBOUND_CALLS_MAX - 2 * OUTBOUND_CALLS_SHARE);
+    expect(ledger.used("evil")).toBe(OUTBOUND_CALLS_MAX - 2 * OUTBOUND_CALLS_SHARE);
     const before = sent.length;
     const own = test(calls, "acme");
     await vi.advanceTimersByTimeAsync(0);
@@ -52,7 +52,7 @@ describe("requests that somebody waits for", () => {
 
   it("wait for a place for a while, in turns, and are refused after it", async () => {
     const { calls, ledger, answerLast } = calling();
-    while (calls.places.take("evil")) ledger.held("evil");
+    while (calls.places.take("evil")) ledger.used("evil");
     const late = test(calls, "evil");
     await vi.advanceTimersByTimeAsync(OUTBOUND_WAIT_MS_MAX);
     expect(await late).toBe("full");

@@ -112,7 +112,7 @@ describe("limits that tenants share in the front", () => {
     expect(sent.at(-1)?.shares).toContainEqual({
       limit: "queries_waiting",
       tenant: "acme",
-      held: 1,
+      used: 1,
       share: SHARE,
       most: PLACES,
       refused: 0,

@@ -44,9 +44,9 @@ it("lists rows by their keys, and enters what they take of a tenant's share", ()
   const table = new StoredTable(KIND);
   for (const row of ROWS) table.put(row);
   expect(table.of("acme").map(({ id }) => id)).toEqual(["a", "b"]);
-  expect([table.shares.held("acme"), table.shares.held("zoo")]).toEqual([5, 0]);
+  expect([table.shares.used("acme"), table.shares.used("zoo")]).toEqual([5, 0]);
   table.put({ tenant: "acme", id: "b", rules: 7 });
-  expect(table.shares.held("acme")).toBe(10);
+  expect(table.shares.used("acme")).toBe(10);
   expect(table.remove("acme", "a")).toEqual(ROWS[1]);
   expect(table.remove("acme", "a")).toBeUndefined();
   expect(table.remove("nobody", "a")).toBeUndefined();

@@ -4,7 +4,7 @@ import { BURST_GAP_MS, feedRows, takeChanges } from "../../../../src/web/view/fe
 import { formBody } from "../../../../src/web/view/form-body.ts";
 import { layoutGraph, NODES_DRAWN } from "../../../../src/web/view/graph-layout.ts";
 import { listedColumns, listedRows } from "../../../../src/web/view/listed-rows.ts";
-import { fixedQuery, parsePlace, placeLink, rangeOf, relativeMs } from "../../../../src/web/view/location.ts";
+import { fixedQuery, parseRoute, rangeOf, relativeMs, routeLink } from "../../../../src/web/view/location.ts";
 import { matchersText, parseMatchers, silenced } from "../../../../src/web/view/matchers.ts";
 import { maturityText } from "../../../../src/web/view/maturity-text.ts";
 import { departureText } from "../../../../src/web/view/number-text.ts";
@@ -17,9 +17,9 @@ describe("places and links", () => {
   it("come back as they went, whatever names hold", () => {
     const path = ["service", "a/b?c#d %é\u202e"];
     const query = { environment: "", metric: "x&y=z", q: "a b" };
-    expect(parsePlace(placeLink(path, query))).toEqual({ path, query });
-    expect(parsePlace(placeLink(path, { q: "", metric: undefined })).query).toEqual({});
-    expect(parsePlace("#/service/%E0%A4%A").path).toEqual(["service", "%E0%A4%A"]);
+    expect(parseRoute(routeLink(path, query))).toEqual({ path, query });
+    expect(parseRoute(routeLink(path, { q: "", metric: undefined })).query).toEqual({});
+    expect(parseRoute("#/service/%E0%A4%A").path).toEqual(["service", "%E0%A4%A"]);
   });
 
   it("fix a relative range for a link that is read later", () => {

@@ -26,7 +26,7 @@ export interface CoverageScanDependencies {
   readonly samplesMin: number;
   nameOf(slot: number): StreamName;
   /** Outcome of a detector of the Watchdog for a stream in its last pass. */
-  streamState(pass: "pairs" | "saturation", slot: number): string;
+  streamState(detector: "pairs" | "saturation", slot: number): string;
   /** The same of a service, one for each environment that was judged or why none was. */
   serviceStates(key: string, environment: string | null): readonly string[];
 }

@@ -3,12 +3,12 @@
 import { WATCHDOG_ANSWER_MS, WATCHDOG_BUSY_MS } from "../../../../core/config/pace-limits.ts";
 import type { CoverageAnswer, CoverageQuery } from "../../../../core/protocol/coverage.ts";
 import type {
+  DetectorName,
   ServiceHistoryAnswer,
   ServiceHistoryQuery,
   WatchdogAnswer,
   WatchdogCounts,
   WatchdogNotice,
-  WatchdogPass,
   WatchdogQuery,
 } from "../../../../core/protocol/engine-control.ts";
 import { NOT_VISITED } from "../../../../domain/detection/coverage.ts";
@@ -51,21 +51,21 @@ interface AskedScan {
 /** The detectors of an engine by pass; a pass without one is at its end at once. */
 export class EngineWatchdog {
   readonly #monotonicMs: () => number;
-  readonly #passes = new Map<WatchdogPass, { readonly detector: WatchdogDetector; readonly scan: ServiceScan }>();
+  readonly #passes = new Map<DetectorName, { readonly detector: WatchdogDetector; readonly scan: ServiceScan }>();
   readonly #coverage: CoverageScan;
   #asked: AskedScan | undefined;
   /** When there was a body last. */
   #busyMs = Number.NEGATIVE_INFINITY;
 
-  constructor(detectors: Partial<Record<WatchdogPass, WatchdogDetector>>, dependencies: EngineWatchdogDependencies) {
+  constructor(detectors: Partial<Record<DetectorName, WatchdogDetector>>, dependencies: EngineWatchdogDependencies) {
     this.#monotonicMs = dependencies.monotonicMs;
     this.#coverage = new CoverageScan({
       ...dependencies,
-      streamState: (pass, slot) => detectors[pass]?.streamState?.(slot) ?? NOT_VISITED,
+      streamState: (name, slot) => detectors[name]?.streamState?.(slot) ?? NOT_VISITED,
       serviceStates: (key, environment) => detectors.services?.serviceStates?.(key, environment) ?? [NOT_VISITED],
     });
-    for (const [pass, detector] of Object.entries(detectors)) {
-      this.#passes.set(pass as WatchdogPass, { detector, scan: new ServiceScan(detector, dependencies) });
+    for (const [name, detector] of Object.entries(detectors)) {
+      this.#passes.set(name as DetectorName, { detector, scan: new ServiceScan(detector, dependencies) });
     }
   }
 
@@ -110,9 +110,9 @@ export class EngineWatchdog {
   step(): WatchdogAnswer | undefined {
     const asked = this.#asked;
     if (asked === undefined) return undefined;
-    const { id, cycle, pass, nowMs, workMs, sliceMs } = asked.query;
+    const { id, cycle, detector: name, nowMs, workMs, sliceMs } = asked.query;
     const startMs = this.#monotonicMs();
-    const at = this.#passes.get(pass);
+    const at = this.#passes.get(name);
     const isReady = at?.detector.isReady ?? true;
     const done = isReady && (at?.scan.slice(cycle, nowMs, sliceMs) ?? true);
     const endMs = this.#monotonicMs();

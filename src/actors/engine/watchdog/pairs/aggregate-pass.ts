@@ -13,7 +13,7 @@ import type { StreamRecords } from "../../../../domain/kernel/stream-records.ts"
 import { type AggregateRing, AggregateRings } from "./aggregate-rings.ts";
 import type { ServiceAtHand } from "./service-at-hand.ts";
 
-export interface AggregatePassDependencies {
+export interface AggregateScanDependencies {
   readonly records: StreamRecords;
   readonly arena: PairArena;
   readonly detector: PairDetector;
@@ -33,13 +33,13 @@ export interface AggregatePassDependencies {
 
 const nameOfRing = ({ name }: AggregateRing) => name;
 
-export class AggregatePass {
+export class AggregateScan {
   readonly rings = new AggregateRings();
-  readonly #dependencies: AggregatePassDependencies;
+  readonly #dependencies: AggregateScanDependencies;
   readonly #episodes: PairEpisodes;
   #ring!: AggregateRing;
 
-  constructor(dependencies: AggregatePassDependencies) {
+  constructor(dependencies: AggregateScanDependencies) {
     this.#dependencies = dependencies;
     this.#episodes = new PairEpisodes({
       ...dependencies,

@@ -13,7 +13,7 @@ import type { EngineCounters } from "../../report/engine-counters.ts";
 import type { EngineShares } from "../../report/engine-shares.ts";
 import type { Outbox } from "../../report/outbox.ts";
 import type { Shard } from "../../shard/shard.ts";
-import { PairPass } from "./pair-pass.ts";
+import { PairScan } from "./pair-pass.ts";
 import { PairPlaces } from "./pair-places.ts";
 import { PairStore } from "./pair-store.ts";
 
@@ -41,7 +41,7 @@ export interface LongBaselinesDependencies {
 
 export class LongBaselines {
   readonly #deployments = new Deployments();
-  readonly pass: PairPass;
+  readonly pairScan: PairScan;
   readonly #store: PairStore;
   readonly #counters: EngineCounters;
 
@@ -51,7 +51,7 @@ export class LongBaselines {
   ) {
     const { memory, kernel, shard, outbox, counters, shares, levels, ask } = dependencies;
     this.#counters = counters;
-    this.pass = new PairPass(
+    this.pairScan = new PairScan(
       { offsetMs: new TimeZoneHours(timeZone).offsetMs },
       {
         records: kernel.records,
@@ -67,10 +67,10 @@ export class LongBaselines {
       },
     );
     const own = Array.from({ length: PARTITIONS }, (_, partition) => partition).filter((one) => engineOf(one, engines) === engine);
-    const restored = (pair: number, hash: number) => this.pass.restored(pair, hash);
-    this.#store = new PairStore(own, { arena: this.pass.arena, outbox, ask, restored });
-    shard.learnHistoryWith((slot) => this.pass.learn(slot));
-    shard.reportAtOnceWith((slot, side) => this.pass.reportsNow(slot, side));
+    const restored = (pair: number, hash: number) => this.pairScan.restored(pair, hash);
+    this.#store = new PairStore(own, { arena: this.pairScan.arena, outbox, ask, restored });
+    shard.learnHistoryWith((slot) => this.pairScan.learn(slot));
+    shard.reportAtOnceWith((slot, side) => this.pairScan.reportsNow(slot, side));
   }
 
   /** Takes states that were stored, or deployments. */
@@ -87,7 +87,7 @@ export class LongBaselines {
   /** A few times a second. */
   onInterval(nowMs: number): void {
     this.#store.onInterval(nowMs);
-    this.#counters.set("watchdogPairs", this.pass.arena.size);
+    this.#counters.set("watchdogPairs", this.pairScan.arena.size);
   }
 
   /** Stores all that has changed, before the end; true once that is on its way. */

@@ -18,12 +18,12 @@ interface PairSettings {
   knownDaysOf(tenant: string): KnownDays | undefined;
 }
 
-export interface PairPassOptions {
+export interface PairScanOptions {
   /** Offset of DETECTION_TIMEZONE. */
   readonly offsetMs: OffsetMs;
 }
 
-export interface PairPassDependencies {
+export interface PairScanDependencies {
   readonly records: StreamRecords;
   /** All of the engine's memory. */
   readonly uint32s: Uint32Array;

@@ -28,9 +28,9 @@ import { kindOfName } from "../../../../domain/saturation/bounded-name.ts";
 import { isOfCounts } from "../../../../domain/series/classification.ts";
 import { serviceKey } from "../../../../domain/series/stream-identity.ts";
 import type { WatchdogDetector } from "../cycle/engine-watchdog.ts";
-import { AggregatePass } from "./aggregate-pass.ts";
+import { AggregateScan } from "./aggregate-pass.ts";
 import { InstanceFamilies } from "./instance-families.ts";
-import type { PairPassDependencies, PairPassOptions } from "./pair-pass-options.ts";
+import type { PairScanDependencies, PairScanOptions } from "./pair-pass-options.ts";
 import { NO_SERVICE, type ServiceAtHand } from "./service-at-hand.ts";
 
 type Skipped = "ended" | "histogram_bucket" | "excluded" | "pair_limit";
@@ -42,13 +42,13 @@ const COUNTS = 1;
 const INHERITED = 2;
 
 /** The pairs of one engine. */
-export class PairPass implements WatchdogDetector {
+export class PairScan implements WatchdogDetector {
   readonly arena: PairArena;
-  readonly #dependencies: PairPassDependencies;
+  readonly #dependencies: PairScanDependencies;
   readonly #detector: PairDetector;
   readonly #episodes: PairEpisodes;
   readonly #families: InstanceFamilies;
-  readonly #aggregates: AggregatePass;
+  readonly #aggregates: AggregateScan;
   readonly #times = new Float64Array(WINDOW_MAX);
   readonly #values = new Float64Array(WINDOW_MAX);
   /** A ring of which one value began anew. */
@@ -82,7 +82,7 @@ export class PairPass implements WatchdogDetector {
   #wasLimited = false;
   #isLimited = false;
 
-  constructor(options: PairPassOptions, dependencies: PairPassDependencies) {
+  constructor(options: PairScanOptions, dependencies: PairScanDependencies) {
     this.#dependencies = dependencies;
     this.#detector = new PairDetector(undefined, options.offsetMs);
     this.arena = new PairArena(this.#detector.state);
@@ -97,7 +97,7 @@ export class PairPass implements WatchdogDetector {
       send,
     });
     this.#families = new InstanceFamilies(this.arena, this.#detector);
-    this.#aggregates = new AggregatePass({
+    this.#aggregates = new AggregateScan({
       ...dependencies,
       offsetMs: options.offsetMs,
       arena: this.arena,

@@ -23,12 +23,12 @@ import type { ArrivalRhythms, KnownArrivals } from "./arrival-rhythms.ts";
 /** Environments of one engine; further ones count as one. */
 const ENVIRONMENTS_MAX = 65_535;
 
-export interface ArrivalsPassOptions {
+export interface ArrivalsDetectorOptions {
   /** WATCHDOG_INTERVAL_SECONDS in ms. */
   readonly cycleMs: number;
 }
 
-export interface ArrivalsPassDependencies {
+export interface ArrivalsDetectorDependencies {
   readonly kernel: ShardKernel;
   readonly counters: EngineCounters;
   /** Who holds how many services of this engine. */
@@ -61,8 +61,8 @@ interface Watched {
 }
 
 /** The pass of one engine. */
-export class ArrivalsPass implements WatchdogDetector {
-  readonly #dependencies: ArrivalsPassDependencies;
+export class ArrivalsDetector implements WatchdogDetector {
+  readonly #dependencies: ArrivalsDetectorDependencies;
   readonly #environments: EnvironmentSlots;
   readonly #watched = new Map<string, Watched>();
   readonly #times = new Float64Array(WINDOW_MAX);
@@ -91,7 +91,7 @@ export class ArrivalsPass implements WatchdogDetector {
   #learning = 0;
   #skipped: Record<string, number> = {};
 
-  constructor({ cycleMs }: ArrivalsPassOptions, dependencies: ArrivalsPassDependencies) {
+  constructor({ cycleMs }: ArrivalsDetectorOptions, dependencies: ArrivalsDetectorDependencies) {
     this.#dependencies = dependencies;
     this.#environments = new EnvironmentSlots(dependencies.kernel.records, (slot) => dependencies.nameOf(slot).environment);
     this.#silentStreams = new SilentStreams(dependencies);

@@ -23,14 +23,14 @@ import { BoundedSlots } from "../../../../domain/saturation/bounded-slots.ts";
 import { KnownSaturation } from "../../../../domain/saturation/known-saturation.ts";
 import { SaturationArena } from "../../../../domain/saturation/saturation-arena.ts";
 import { SaturationFeed } from "../../../../domain/saturation/saturation-feed.ts";
-import { breachesOf, holdTier, releaseTier, SaturationSeries } from "../../../../domain/saturation/saturation-series.ts";
+import { breachesOf, releaseTier, restoreTier, SaturationSeries } from "../../../../domain/saturation/saturation-series.ts";
 import { type BoundedStream, type SaturationUnit, saturationUnits } from "../../../../domain/saturation/saturation-units.ts";
 import { serviceKey } from "../../../../domain/series/stream-identity.ts";
 import type { EngineCounters } from "../../report/engine-counters.ts";
 import type { WatchdogDetector } from "../cycle/engine-watchdog.ts";
 import type { PastBreaches } from "./past-breaches.ts";
 
-export interface SaturationPassDependencies {
+export interface SaturationDetectorDependencies {
   /** Who holds how many series of this engine. */
   readonly shares: ShareLedger;
   /** From before the start too. */
@@ -67,8 +67,8 @@ interface ServiceAtHand {
 }
 
 /** The pass of one engine. */
-export class SaturationPass implements WatchdogDetector {
-  readonly #dependencies: SaturationPassDependencies;
+export class SaturationDetector implements WatchdogDetector {
+  readonly #dependencies: SaturationDetectorDependencies;
   readonly #arena: SaturationArena;
   readonly #slots: BoundedSlots;
   readonly #feed: SaturationFeed;
@@ -87,7 +87,7 @@ export class SaturationPass implements WatchdogDetector {
   #learning = 0;
   #skipped: Record<string, number> = {};
 
-  constructor(dependencies: SaturationPassDependencies) {
+  constructor(dependencies: SaturationDetectorDependencies) {
     this.#dependencies = dependencies;
     this.#arena = new SaturationArena(dependencies.shares);
     this.#slots = new BoundedSlots(dependencies.kernel, (slot) => this.#isBounded(slot));
@@ -199,7 +199,7 @@ export class SaturationPass implements WatchdogDetector {
 
   /** Outcome for it, in the words of domain/detection/coverage.ts. */
   #judge(unit: SlotUnit, service: ServiceAtHand): string {
-    const index = this.#arena.placeOf(unit.key, unit.name.tenant);
+    const index = this.#arena.allocate(unit.key, unit.name.tenant);
     if (index === undefined) return this.#idle(unit, "series_limit");
     this.#arena.markGeneration(index, this.#generation);
     const slots = unit.streams.map(({ slot }) => slot);
@@ -268,7 +268,7 @@ export class SaturationPass implements WatchdogDetector {
     if (arena.isReady(index)) arena.clear(index);
     arena.markGeneration(index, this.#generation);
     arena.setFirstMs(index, firstMs);
-    if (this.#feed.holdAll(slots)) {
+    if (this.#feed.containAll(slots)) {
       this.#begin(index, unit.key);
       return true;
     }
@@ -280,7 +280,7 @@ export class SaturationPass implements WatchdogDetector {
     const { kernel, hashOf } = this.#dependencies;
     const some = streams.slice(0, SATURATION_ROLLUP_STREAMS_MAX);
     const partition = kernel.records.partition((some[0] as SlotStream).slot);
-    const untilMs = this.#feed.heldFromMs(
+    const untilMs = this.#feed.bufferedFromMs(
       some.map(({ slot }) => slot),
       this.#nowMs,
     );
@@ -297,9 +297,9 @@ export class SaturationPass implements WatchdogDetector {
     this.#arena.setReady(index);
     const breaches = this.#dependencies.breaches.of(key);
     if (breaches.length > 0) breachesOf(this.#arena.open(index)).recall(breaches);
-    const held = this.#reported.held(key);
-    if (held === undefined) return;
-    holdTier(this.#arena.open(index), held.tier, held.rule);
+    const restored = this.#reported.restored(key);
+    if (restored === undefined) return;
+    restoreTier(this.#arena.open(index), restored.tier, restored.rule);
     this.#reported.release(key);
   }
 

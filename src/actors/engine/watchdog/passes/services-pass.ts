@@ -32,12 +32,12 @@ import { SILENT_STREAM_MS } from "../../../../domain/detection/service/silent-st
 import type { WatchdogDetector } from "../cycle/engine-watchdog.ts";
 import { noHistory, type ServiceHistoryDependencies, serviceHistory } from "../cycle/service-history.ts";
 
-export interface ServicesPassOptions {
+export interface ServicesDetectorOptions {
   /** WATCHDOG_INTERVAL_SECONDS in ms. */
   readonly intervalMs: number;
 }
 
-export interface ServicesPassDependencies extends ServicePlannerDependencies, ServiceHistoryDependencies, ServiceEpisodesDependencies {
+export interface ServicesDetectorDependencies extends ServicePlannerDependencies, ServiceHistoryDependencies, ServiceEpisodesDependencies {
   /** Who holds how many of the services of this engine that are judged, each environment for itself. */
   readonly shares: ShareLedger;
   /** Has a row of the table of states stored; no bytes delete it. */
@@ -59,9 +59,9 @@ interface KnownService {
 const METRICS_MIN = 2;
 const NO_ROW = new Uint8Array(0);
 
-export class ServicesPass implements WatchdogDetector {
-  readonly #options: ServicesPassOptions;
-  readonly #dependencies: ServicesPassDependencies;
+export class ServicesDetector implements WatchdogDetector {
+  readonly #options: ServicesDetectorOptions;
+  readonly #dependencies: ServicesDetectorDependencies;
   readonly #planner: ServicePlanner;
   readonly #reader: ServiceVectorReader;
   readonly #episodes: ServiceEpisodes;
@@ -77,7 +77,7 @@ export class ServicesPass implements WatchdogDetector {
   #learning = 0;
   #skipped: Record<string, number> = {};
 
-  constructor(options: ServicesPassOptions, dependencies: ServicesPassDependencies) {
+  constructor(options: ServicesDetectorOptions, dependencies: ServicesDetectorDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
     this.#planner = new ServicePlanner(dependencies);
@@ -96,8 +96,8 @@ export class ServicesPass implements WatchdogDetector {
     if (first === 0) {
       this.#signature = this.#signatureOf(slots, inspected);
       const known = this.#known.get(key);
-      const hasPlace = this.#dependencies.shares.available(tenantOf(key)) > 0;
-      if (known?.signature === this.#signature && !(known.isLimited && hasPlace)) {
+      const hasCapacity = this.#dependencies.shares.available(tenantOf(key)) > 0;
+      if (known?.signature === this.#signature && !(known.isLimited && hasCapacity)) {
         this.#judgeAll(known);
         return slots.length;
       }

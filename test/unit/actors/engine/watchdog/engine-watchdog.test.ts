@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { EngineWatchdog, type EngineWatchdogDependencies } from "../../../../../src/actors/engine/watchdog/cycle/engine-watchdog.ts";
 import { WATCHDOG_ANSWER_MS, WATCHDOG_BUSY_MS } from "../../../../../src/core/config/pace-limits.ts";
 
-const QUESTION = { type: "watchdog", id: 1, cycle: 1, pass: "pairs", nowMs: 0, workMs: 2, sliceMs: 0.5 } as const;
+const QUESTION = { type: "watchdog", id: 1, cycle: 1, detector: "pairs", nowMs: 0, workMs: 2, sliceMs: 0.5 } as const;
 
 function asked(yields: boolean) {
   const clock = { ms: 0 };

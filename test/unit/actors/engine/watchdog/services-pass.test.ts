@@ -1,6 +1,6 @@
 // The pass over services within one engine, over streams that a test makes up: which metrics make a vector, and when an alert of a service is over.
 import { describe, expect, it } from "vitest";
-import { ServicesPass } from "../../../../../src/actors/engine/watchdog/passes/services-pass.ts";
+import { ServicesDetector } from "../../../../../src/actors/engine/watchdog/passes/services-pass.ts";
 import { SERVICE_METRICS_MAX, SERVICE_VALUE_AGE_MS_MAX } from "../../../../../src/core/config/limits.ts";
 import { ShareLedger } from "../../../../../src/core/fairness/share-ledger.ts";
 import { FLAG_BUCKET, PROFILE_EXCLUDED } from "../../../../../src/core/layout/stream-record.ts";
@@ -34,7 +34,7 @@ class Rig {
   readonly streams: FakeStream[] = [];
   readonly frames: EpisodeFrame[] = [];
   readonly stored: Array<StatesPage & { readonly bytes: number }> = [];
-  readonly pass: ServicesPass;
+  readonly pass: ServicesDetector;
   nowMs = START;
 
   constructor() {
@@ -57,7 +57,7 @@ class Rig {
         return gaps.length;
       },
     };
-    this.pass = new ServicesPass(
+    this.pass = new ServicesDetector(
       { intervalMs: MINUTE_MS },
       {
         records: records as StreamRecords,

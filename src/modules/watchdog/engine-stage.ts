@@ -1,11 +1,11 @@
 // A stage that scans over all engines' services at once, one question an engine at a time.
 import { ownMember, setMember } from "../../core/collections/own-member.ts";
-import type { WatchdogCounts, WatchdogPass } from "../../core/protocol/engine-control.ts";
+import type { DetectorName, WatchdogCounts } from "../../core/protocol/engine-control.ts";
 import type { EngineClient } from "../engines/engine-client.ts";
 import type { Cycle, WatchdogStage } from "../state/watchdog-stage.ts";
 import type { CyclePace } from "./cycle-pace.ts";
 
-export interface EnginePassDependencies {
+export interface EngineStageDependencies {
   readonly engines: EngineClient;
   readonly pace: CyclePace;
   monotonicMs(): number;
@@ -15,15 +15,15 @@ export interface EnginePassDependencies {
 }
 
 /** The stage of a pass that is made every so many cycles. Passes are made known to the pace in the order in which their stages are made. */
-export function enginePass(pass: WatchdogPass, every: number, dependencies: EnginePassDependencies): WatchdogStage {
+export function engineStage(detector: DetectorName, every: number, dependencies: EngineStageDependencies): WatchdogStage {
   const { engines, pace, monotonicMs, sleep, take } = dependencies;
-  pace.add(pass, every);
-  const scan = async (engine: number, cycle: Cycle, total: PassTotal): Promise<void> => {
-    const enginePace = pace.paceOf(pass, engine);
+  pace.add(detector, every);
+  const scan = async (engine: number, cycle: Cycle, total: StageTotal): Promise<void> => {
+    const enginePace = pace.paceOf(detector, engine);
     for (let step = enginePace.first(monotonicMs()); ; ) {
       const { workMs, sliceMs, yields } = step;
       const askedMs = monotonicMs();
-      const answer = await engines.watchdog(engine, { cycle: cycle.number, pass, nowMs: cycle.nowMs, workMs, sliceMs, yields });
+      const answer = await engines.watchdog(engine, { cycle: cycle.number, detector, nowMs: cycle.nowMs, workMs, sliceMs, yields });
       const startMs = monotonicMs();
       if (answer.found !== undefined) take?.(engine, answer.found, cycle);
       total.add(answer.counts);
@@ -40,10 +40,10 @@ export function enginePass(pass: WatchdogPass, every: number, dependencies: Engi
     }
   };
   return {
-    name: pass,
+    name: detector,
     every,
     run: async (cycle) => {
-      const total = new PassTotal();
+      const total = new StageTotal();
       await engines.withEach((engine) => scan(engine, cycle, total));
       return { counts: total.counts(), workMs: total.workMs };
     },
@@ -51,7 +51,7 @@ export function enginePass(pass: WatchdogPass, every: number, dependencies: Engi
 }
 
 /** Sums of a pass's answers. */
-class PassTotal {
+class StageTotal {
   workMs = 0;
   #evaluated = 0;
   #learning = 0;

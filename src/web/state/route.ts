@@ -1,12 +1,12 @@
-// The place that the address names, and what holds everywhere: time zone, theme. Pages follow it.
+// The route that the address names, and what holds everywhere: time zone, theme. Pages follow it.
 import { computed, signal } from "@preact/signals";
-import { type Place, parsePlace, placeLink } from "../view/location.ts";
+import { parseRoute, type Route, routeLink } from "../view/location.ts";
 import { isZone, UTC } from "../view/time-text.ts";
 import { wallMs } from "./clock.ts";
 
-export const place = signal<Place>(parsePlace(location.hash));
+export const route = signal<Route>(parseRoute(location.hash));
 window.addEventListener("hashchange", () => {
-  place.value = parsePlace(location.hash);
+  route.value = parseRoute(location.hash);
 });
 
 /** The zone of this computer. */
@@ -15,7 +15,7 @@ const storedZone = signal(stored("vedette.zone"));
 
 /** The zone of every time that is shown: the address's, else the one that was chosen, else this computer's. */
 export const zone = computed(() => {
-  const named = place.value.query.tz ?? storedZone.value ?? localZone;
+  const named = route.value.query.tz ?? storedZone.value ?? localZone;
   return isZone(named) ? named : localZone;
 });
 
@@ -42,7 +42,7 @@ function applyTheme(): void {
 export function setZone(next: string | null): void {
   storedZone.value = next;
   keep("vedette.zone", next);
-  if (place.value.query.tz !== undefined) setQuery({ tz: undefined });
+  if (route.value.query.tz !== undefined) setQuery({ tz: undefined });
 }
 
 export const zoneChoices = [
@@ -50,23 +50,23 @@ export const zoneChoices = [
   { label: "UTC", value: UTC },
 ];
 
-/** Goes to a place; `replace` leaves no step for the back key. */
+/** Goes to a route; `replace` leaves no step for the back key. */
 export function go(path: readonly string[], query: Readonly<Record<string, string | undefined>> = {}, replace = false): void {
-  const link = placeLink(path, query);
+  const link = routeLink(path, query);
   if (replace) {
     history.replaceState(null, "", link);
-    place.value = parsePlace(link);
+    route.value = parseRoute(link);
   } else location.hash = link.slice(1);
 }
 
-/** Changes parameters of the place; undefined takes one away. */
+/** Changes parameters of the route; undefined takes one away. */
 export function setQuery(changes: Readonly<Record<string, string | undefined>>, replace = true): void {
-  go(place.value.path, { ...place.value.query, ...changes }, replace);
+  go(route.value.path, { ...route.value.query, ...changes }, replace);
 }
 
 /** A link that keeps the zone of the address. */
 export function link(path: readonly string[], query: Readonly<Record<string, string | undefined>> = {}): string {
-  return placeLink(path, { ...query, tz: place.value.query.tz });
+  return routeLink(path, { ...query, tz: route.value.query.tz });
 }
 
 function stored(name: string): string | null {

@@ -1,7 +1,7 @@
-// The place that was wanted without a session. Whoever signs in elsewhere (the link of the start, another tab) comes back to it, and the tab that waits goes on.
+// The route that was wanted without a session. Whoever signs in elsewhere (the link of the start, another tab) comes back to it, and the tab that waits goes on.
 import { wallMs } from "../state/clock.ts";
-import { go } from "../state/place.ts";
-import { parsePlace } from "../view/location.ts";
+import { go } from "../state/route.ts";
+import { parseRoute } from "../view/location.ts";
 
 const KEY = "vedette.wanted";
 /** As long as a sign-in link is good. */
@@ -9,7 +9,7 @@ const RETAINED_MS = 15 * 60_000;
 
 /** Keeps where the reader is until a session is there; the first page needs no way back. */
 export function keepWanted(hash: string): void {
-  if (parsePlace(hash).path.length > 0) write(JSON.stringify({ hash, atMs: wallMs() }));
+  if (parseRoute(hash).path.length > 0) write(JSON.stringify({ hash, atMs: wallMs() }));
 }
 
 /** There is a session: other tabs that wait hear of it. */
@@ -21,7 +21,7 @@ export function forgetWanted(): void {
 export function openWanted(): void {
   const retained = read();
   if (location.hash !== "" || retained === undefined || wallMs() - retained.atMs > RETAINED_MS) return;
-  const { path, query } = parsePlace(retained.hash);
+  const { path, query } = parseRoute(retained.hash);
   forgetWanted();
   go(path, query, true);
 }
