@@ -58,7 +58,6 @@ export function historyView({ history }: Alert) {
   return history.map(({ atMs, kind, tier, by, note }) => ({ at: formatRfc3339(atMs), change: kind, severity: tier, by, note }));
 }
 
-/** A line of its timeline. */
 export function timelineEntryView(line: TimelineLine) {
   return { at: formatRfc3339(line.atMs), kind: line.kind, by: line.by, text: lineText(line) };
 }

@@ -97,12 +97,10 @@ export const ENDPOINT_GROUPS = [
   { title: "Audit log", about: "Who changed what.", endpoints: AUDIT_ENDPOINTS },
 ] as const satisfies readonly EndpointGroup[];
 
-/** The endpoints of all groups. */
 export const ENDPOINTS = ENDPOINT_GROUPS.flatMap(({ endpoints }): ReadonlyArray<DeclaredEndpoint> => endpoints);
 
 type DeclaredEndpoint = (typeof ENDPOINT_GROUPS)[number]["endpoints"][number];
 
-/** Name of an endpoint. */
 export type EndpointName = DeclaredEndpoint["name"];
 type EndpointOf<N extends EndpointName> = Extract<DeclaredEndpoint, { name: N }>;
 

@@ -4,7 +4,6 @@ import { nearestName, suggestion } from "../core/text/nearest-name.ts";
 import { UsageError } from "../server/exit-code.ts";
 import { COMMAND_TABLE, COMMON_OPTIONS, type CommandEntry, type CommandOption, findCommand } from "./command-table.ts";
 
-/** Arguments of a command. */
 export interface CommandArguments {
   /** Value of an option. The last where it was given twice. */
   text(name: string): string | undefined;

@@ -69,7 +69,6 @@ type StoringParts = ReturnType<typeof storingParts>;
 /** Parts that run beside the commits, at a pace of their own. */
 type RunningParts = ReturnType<typeof runningParts>;
 
-/** The parts of one coordinator. */
 export interface CoordinatorParts extends Omit<StoringParts, "shared" | "followers">, Omit<RunningParts, "gathering" | "changes"> {
   readonly loop: Loop;
   /** What is started, stepped and stopped. */

@@ -60,7 +60,6 @@ export interface EngineInboxDependencies {
   readonly markLog: () => void;
 }
 
-/** Inbox of one engine. */
 export class EngineInbox {
   readonly #dependencies: EngineInboxDependencies;
   readonly #handlers: Handlers<EngineRequest>;

@@ -36,7 +36,6 @@ import type { WorkUnit } from "./unit/work-unit.ts";
 import { makeEngineWatchdog } from "./watchdog/detectors.ts";
 import { LongBaselines } from "./watchdog/pairs/long-baselines.ts";
 
-/** The parts of one engine. */
 export type EngineParts = ReturnType<typeof makeParts>;
 
 /** Parts of the base: memory, counters, the kernel and the shard that applies rows with it. */

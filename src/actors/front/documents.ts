@@ -44,7 +44,6 @@ export class Documents {
     this.#version = version;
   }
 
-  /** The OpenAPI document. */
   async openApi(request: FileRequest): Promise<DocumentAnswer> {
     const make = async () => store(JSON.stringify(await inSteps(openApiDocument(this.#version))), [["Content-Type", "application/json"]]);
     return answer(await this.#retained("openapi", make), request);

@@ -62,7 +62,6 @@ export interface OutcomeReceiver extends AnswerReceiver {
 
 /** Whose a body is. */
 export interface Sender {
-  /** Number of the tenant. */
   readonly tenant: number;
   /** The request had no credential. */
   readonly isAnonymous: boolean;

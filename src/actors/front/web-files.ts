@@ -76,7 +76,6 @@ export class WebFiles {
     return new WebFiles(fileURLToPath(new URL("../../web/", import.meta.url)));
   }
 
-  /** The page. */
   page(request: FileRequest): FileAnswer | undefined {
     return this.file(PAGE, request);
   }

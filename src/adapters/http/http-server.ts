@@ -91,7 +91,6 @@ export interface Refusal {
   readonly body: string | Uint8Array;
 }
 
-/** Options of a server. */
 export interface HttpServerOptions {
   /** Makes the answers that the adapter gives by itself, so that they look like all others; without a request when none could be read. */
   refusal(status: number, code: RefusalCode, message: string, request?: HttpRequest): Refusal;

@@ -60,7 +60,6 @@ export function hasCrashNote(dataDir: string, epoch: number): boolean {
   return readCrashNotes(dataDir).some((note) => note.epoch === epoch);
 }
 
-/** Removes a note. */
 export function removeCrashNote({ path }: FoundNote): void {
   rmSync(path, { force: true });
 }

@@ -39,7 +39,6 @@ export interface Answer {
   readonly line: number | null;
 }
 
-/** Frame of a request. */
 export function requestFrame(nonce: Uint8Array, { language, program, event }: Request): Buffer {
   const programBytes = Buffer.from(program);
   const eventBytes = Buffer.from(event);

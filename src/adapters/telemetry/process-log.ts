@@ -96,7 +96,6 @@ export class ProcessLog {
     this.#pino = pino(options, streams);
   }
 
-  /** The log of one component. */
   of(component: LogComponent): Log {
     return logOf(component, (event) => this.take(event));
   }

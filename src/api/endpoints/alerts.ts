@@ -46,7 +46,6 @@ const ACCEPTED_EXAMPLE = {
   resolution: "new level: from 180 to 402, accepted by ada@example.com",
 };
 
-/** Endpoints of alerts. */
 export const ALERTS_ENDPOINTS = declared([
   {
     name: "alerts",

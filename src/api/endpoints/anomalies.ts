@@ -8,7 +8,6 @@ import { nameField, optionalName } from "../shapes/name.ts";
 import { EXAMPLE_TIME } from "../shapes/scalars.ts";
 import { PAGE, TIME_RANGE } from "./query-shapes.ts";
 
-/** Endpoints of anomalies. */
 export const ANOMALIES_ENDPOINTS = declared([
   {
     name: "anomalies",

@@ -99,7 +99,6 @@ const ANOMALY_FIELDS = {
   notification: NOTIFICATION,
 };
 
-/** One anomaly. */
 export const ANOMALY = z.strictObject(ANOMALY_FIELDS).meta({ id: "Anomaly" });
 
 /** One anomaly with what became of it. */

@@ -9,7 +9,6 @@ const POSITION_MEMBERS = {
   index: z.int().min(0).optional().describe("place in an array, from 0"),
 };
 
-/** An error. */
 export const ERROR = z
   .strictObject({
     status: z.literal("error"),

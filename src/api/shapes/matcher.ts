@@ -6,7 +6,6 @@ import { isLongerThan } from "../../core/text/utf8.ts";
 import type { LabelMatcher } from "../../domain/alerting/label-matcher.ts";
 import { optionalName } from "./name.ts";
 
-/** A value of a label. */
 export const labelValue = () =>
   z
     .string()

@@ -36,7 +36,6 @@ export const RECORD = {
 /** Names and how many of each. */
 export const COUNTS = z.record(z.string(), COUNT);
 
-/** Time that examples are of. */
 export const EXAMPLE_TIME = "2026-01-31T12:00:00.000Z";
 
 const BY_SEVERITY = { low: COUNT, medium: COUNT, high: COUNT };

@@ -19,7 +19,6 @@ const SERIES = z
   })
   .meta({ id: "Series" });
 
-/** A page of series. */
 export const SERIES_LIST = z.strictObject({ series: z.array(SERIES), total: COUNT, page_token: NEXT_PAGE });
 
 const BOUNDS = z.strictObject({ expected: z.number(), lower: z.number(), upper: z.number() });

@@ -18,10 +18,8 @@ const SERVICE = z
   })
   .meta({ id: "Service" });
 
-/** A page of services. */
 export const SERVICE_LIST = z.strictObject({ services: z.array(SERVICE), total: COUNT, page_token: NEXT_PAGE });
 
-/** A service that is retired. */
 export const RETIRED_SERVICE = z.strictObject({
   service_id: z.string(),
   environment: z.string().nullable().describe("null: all of them"),

@@ -65,7 +65,6 @@ export const OTLP_EXPORTED = z.strictObject({
 /** google.rpc.Status in JSON. */
 export const RPC_STATUS = z.strictObject({ code: z.int(), message: z.string() }).meta({ id: "RpcStatus" });
 
-/** The types of records. */
 export const TELEMETRY_TYPES = z.strictObject({ types: z.array(z.enum(RECORD_TYPES)), default: z.enum(RECORD_TYPES) });
 
 /** For the documentation. */

@@ -28,7 +28,6 @@ type MemberName = keyof typeof NAMES;
 /** Names of the members, in the order of answers. */
 export const SETTING_NAMES = Object.keys(NAMES) as readonly MemberName[];
 
-/** Some of the members. */
 export const SETTINGS_SOME = z.strictObject(MEMBERS).partial();
 
 /** Some of the members to be set; null takes what is set away. */

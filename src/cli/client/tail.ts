@@ -83,7 +83,6 @@ function eventLine(event: string, data: unknown): string {
 
 // Server-sent events (WHATWG HTML 9.2.6) out of pieces of bytes: names and JSON data; comments, ids and retry times are left out.
 
-/** One event. */
 interface ServerEvent {
   readonly event: string;
   readonly data: unknown;

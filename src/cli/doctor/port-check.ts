@@ -121,7 +121,6 @@ function readOr(path: string): string {
 /** How bad it is. */
 type FindingState = "ok" | "warning" | "problem";
 
-/** One finding. */
 export interface MachineFinding {
   readonly subject: string;
   readonly state: FindingState;

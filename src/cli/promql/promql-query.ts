@@ -79,7 +79,6 @@ function durationOf(option: string, text: string): number {
   throw new UsageError(`--${option} takes a duration such as 1h, got ${JSON.stringify(text)}`);
 }
 
-/** The lines of a result. */
 export function queryLines({ resultType, result }: NonNullable<Answer["data"]>): string[] {
   if (resultType === "scalar" || resultType === "string") return [plain((result as Point)[1])];
   const series = result as readonly Series[];

@@ -3,7 +3,6 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ReplayError, type ReplayOptions } from "./replay-options.ts";
 
-/** One file to replay. */
 export interface ReplayFile {
   readonly input: string;
   /** History to learn from first. */

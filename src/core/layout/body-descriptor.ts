@@ -48,7 +48,6 @@ export function writeDescriptor(view: DataView, position: number, descriptor: Bo
   view.setUint32(at + SENDER, descriptor.sender, true);
 }
 
-/** The descriptor at a position. */
 export function readDescriptor(view: DataView, position: number): BodyDescriptor {
   const at = descriptorIndex(position);
   return {

@@ -17,7 +17,6 @@ export interface SilentService {
   readonly gates: ReadonlyArray<{ readonly name: string; readonly passed: boolean; readonly value: number; readonly limit: number }>;
 }
 
-/** A service with its environment. */
 export type ServiceInEnvironment = readonly [service: string, environment: string];
 
 /** Report of a slice of the pass. */

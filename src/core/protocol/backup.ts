@@ -25,7 +25,6 @@ export type BackupReport =
   | { readonly type: "progress"; readonly phase: "stores" | "log" | "checksums"; readonly bytes: number; readonly bytesTotal: number }
   | { readonly type: "done"; readonly manifest: BackupManifest };
 
-/** One file of a backup. */
 export interface BackupFile {
   /** Below the backup's folder. */
   readonly path: string;

@@ -8,7 +8,6 @@ export type OtlpSignal = (typeof OTLP_SIGNALS)[number];
 /** Encoding of a request, and of its answer with it. */
 export type OtlpEncoding = "protobuf" | "json";
 
-/** The kind of a body. */
 export function otlpBodyKind(signal: OtlpSignal, encoding: OtlpEncoding): number {
   return BODY_OTLP + 2 * OTLP_SIGNALS.indexOf(signal) + (encoding === "json" ? 1 : 0);
 }

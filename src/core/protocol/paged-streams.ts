@@ -17,7 +17,6 @@ export interface StreamPageQuery {
   readonly limit: number;
 }
 
-/** A stream of a page. */
 export interface PagedStream extends StreamName {
   /** What named its service, as SR_SERVICE_LABEL has it. */
   readonly serviceLabel: number;

@@ -48,7 +48,6 @@ export type QueryWorkerCommand = PromqlCall | { readonly type: "stop" };
 /** A query worker to main. */
 export type QueryWorkerReport = PromqlAnswer | FaultReport;
 
-/** A question to one engine. */
 interface EngineQuestion<Query extends { readonly type: string }> {
   readonly type: Query["type"];
   readonly id: number;

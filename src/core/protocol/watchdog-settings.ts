@@ -26,7 +26,6 @@ export interface SettingsScope {
   readonly metricName: string | null;
 }
 
-/** Settings of one scope. */
 export interface ScopedOverrides extends SettingsScope {
   readonly overrides: WatchdogOverrides;
 }

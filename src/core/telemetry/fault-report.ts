@@ -11,7 +11,6 @@ export interface FaultReport {
   readonly stack: string;
 }
 
-/** The report of a fault. */
 export function faultReport({ where, name, error }: Fault): FaultReport {
   return { type: "fault", where, name, stack: stackOf(error) };
 }

@@ -7,7 +7,6 @@ export type MetricType = "counter" | "gauge" | "histogram";
 /** Values of labels by the labels' names. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** A metric. */
 export interface Metric {
   readonly name: string;
   readonly type: MetricType;

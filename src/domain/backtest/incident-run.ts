@@ -23,7 +23,6 @@ interface LastDecision extends DecidedBefore, OpenFinding {
   readonly reached: boolean;
 }
 
-/** One run. */
 export class IncidentRun {
   readonly #sources: PagingSources;
   readonly #decided: (decision: PageDecision) => void;
@@ -76,7 +75,6 @@ export class IncidentRun {
     }
   }
 
-  /** Anomalies that are open. */
   *openAnomalies(): Generator<Anomaly> {
     for (const id of this.#open.values()) {
       const anomaly = this.#anomalies.get(id);

@@ -32,7 +32,6 @@ export const MODEL_AGE_MS = 3_600_000;
 /** Evaluations of a bounded series before the moment, so that what must hold for two of them is known. */
 const SATURATION_EVALUATIONS = 5;
 
-/** One layer at one moment. */
 export interface LayerMoment {
   readonly layer: CoverageLayer;
   /** EVALUATED, LEARNING, or skipped. */

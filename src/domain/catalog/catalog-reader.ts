@@ -9,7 +9,6 @@ import { readYaml, yamlTexts } from "./yaml-documents.ts";
 
 export type CatalogFormat = "json" | "yaml";
 
-/** An entity with its place. */
 export interface PlacedEntity {
   /** From 0. */
   readonly index: number;

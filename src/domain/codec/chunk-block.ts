@@ -48,7 +48,6 @@ const STREAM_WORD = CR_STREAM / 4;
 export const LENGTH_WORD = CR_CHUNK_BYTES / 4;
 export const CHUNK_WORD = CR_CHUNK / 4;
 
-/** One chunk of a block. */
 export interface BlockChunk {
   readonly streamId: Uint8Array;
   readonly chunk: Uint8Array;

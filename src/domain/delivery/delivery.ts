@@ -16,7 +16,6 @@ export interface Delivery {
   readonly error: string | null;
 }
 
-/** A delivery that is new. */
 export const NEW_DELIVERY: Delivery = { state: "pending", attempts: 0, firstTriedAtMs: null, nextAttemptAtMs: 0, error: null };
 
 /** Answer of a receiver, as far as there was one. */
@@ -51,7 +50,6 @@ export interface FailedAttempts extends Pick<Delivery, "attempts" | "firstTriedA
 /** Time of the attempt behind those that failed; null where it is given up. */
 export type RetryPolicy = (failed: FailedAttempts) => number | null;
 
-/** End of an attempt. */
 export interface AttemptEnd {
   readonly outcome: AttemptOutcome;
   readonly nowMs: number;

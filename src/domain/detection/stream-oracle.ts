@@ -39,7 +39,6 @@ interface Entry {
   readonly masked: boolean;
 }
 
-/** One stream. */
 export class StreamOracle {
   readonly #options: OracleOptions;
   #tables: Float64Array;

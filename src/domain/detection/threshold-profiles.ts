@@ -6,7 +6,6 @@ import type { ThresholdProfile, WatchdogSettings } from "./watchdog-settings.ts"
 /** Thresholds besides the environment's that may be in use at once. */
 export const THRESHOLDS_MAX = PROFILE_EXCLUDED - PROFILE_ENVIRONMENT - 1;
 
-/** Thresholds by profile. */
 export class ThresholdProfiles {
   readonly #initial: number;
   readonly #profiles = new Map<number, number>();

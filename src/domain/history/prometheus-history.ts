@@ -18,7 +18,6 @@ interface PlacedHistogram {
   readonly at: () => string;
 }
 
-/** The histograms of one series. */
 interface HistogramSeries {
   readonly name: HistoryName;
   readonly placed: PlacedHistogram[];

@@ -8,7 +8,6 @@ import { SEVERITIES, severityOf } from "./severity.ts";
 /** A record; the fields that it has. */
 export type LogRecord = Readonly<Record<string, unknown>> & { readonly attributes: Attributes };
 
-/** The record. */
 export function logRecord(log: OtlpLog): LogRecord {
   return {
     service_id: log.serviceId,

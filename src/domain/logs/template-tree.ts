@@ -14,7 +14,6 @@ const SIMILARITY = 0.5;
 const KNOWN_TEXTS_MAX = 2_000;
 const ANY = "<*>";
 
-/** One template. */
 export interface Template {
   tokens: string[];
 }

@@ -8,7 +8,6 @@ const RANKS = { page: 0, update: 1, end: 2 } as const;
 /** Order in which messages leave a destination: what fires, what says more of it, what has ended. */
 export type MessageRank = (typeof RANKS)[keyof typeof RANKS];
 
-/** The rank of a message. */
 export function rankOf({ kind }: Pick<AlertMessage, "kind">): MessageRank {
   if (isPage(kind)) return RANKS.page;
   return kind === "resolved" ? RANKS.end : RANKS.update;

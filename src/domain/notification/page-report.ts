@@ -2,7 +2,6 @@
 import { compareTexts } from "../../core/text/text-order.ts";
 import { median } from "../detection/robust.ts";
 
-/** One alert that paged. */
 export interface PagedAlert {
   readonly team: string;
   readonly serviceId: string;

@@ -46,7 +46,6 @@ const SMALLEST = 1e-300;
 /** Values that differ by less than this share of themselves are one: steps between them would be lost in rounding, and the axis would have no end. */
 const EXTENT_SHARE_MIN = 1e-9;
 
-/** Draws it. */
 export function drawSeries({ fromMs, toMs, points, marks }: SeriesPicture): Raster {
   const raster = new Raster(SIZE.width, SIZE.height);
   const values = valueScale(points, marks);

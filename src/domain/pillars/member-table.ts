@@ -53,7 +53,6 @@ export class MemberTable {
     return member;
   }
 
-  /** The key of a member. */
   key(member: number): string {
     return String.fromCharCode(...this.#units.subarray(this.#keyStart(member), this.#keyEnds[member]));
   }

@@ -3,7 +3,6 @@ import { PROMQL_QUERY_BYTES_MAX, PROMQL_QUERY_MS_MAX, PROMQL_SAMPLES_MAX } from 
 import { QueryError } from "./query-error.ts";
 import { QueryMemory } from "./query-memory.ts";
 
-/** Bounds of one query. */
 export interface QueryBounds {
   readonly samplesMax: number;
   readonly bytesMax: number;

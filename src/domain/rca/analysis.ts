@@ -78,7 +78,6 @@ export interface Analysis {
   readonly signature: IncidentSignature;
 }
 
-/** Analyses an incident. */
 export function analyse(evidence: IncidentEvidence): Analysis {
   const ranking = rankServices(evidence);
   const [first, second] = ranking.services;

@@ -12,7 +12,6 @@ const CAPACITY_MIN = 8_192;
 
 /** Parts of a series that are packed. */
 export interface SeriesToPack extends Pick<SeriesEvidence, "departure" | "onsetMs" | "intervalMs"> {
-  /** Number of its name. */
   readonly name: number;
 }
 
@@ -172,5 +171,4 @@ class PackedDeparture implements Departure {
   }
 }
 
-/** Name of a series. */
 export type SeriesName = Pick<SeriesEvidence, "serviceId" | "metricName" | "instance" | "node" | "peer">;

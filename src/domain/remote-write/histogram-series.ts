@@ -13,7 +13,6 @@ interface Numbers {
 const VERSION_1: Numbers = { series: 1, labels: 1, histogram: 4, created: undefined };
 const VERSION_2: Numbers = { series: 5, labels: 1, histogram: 3, created: 6 };
 
-/** One series with histograms. */
 export interface HistogramSeries {
   /** The series' content: its labels are to be read from it as from a span of label fields. */
   readonly content: Uint8Array;

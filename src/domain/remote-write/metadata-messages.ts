@@ -10,7 +10,6 @@ const FIELD_NAME = 2;
 const FIELD_HELP = 4;
 const FIELD_UNIT = 5;
 
-/** One message. */
 export interface MetadataMessage {
   readonly metricName: string;
   readonly type: MetricType;

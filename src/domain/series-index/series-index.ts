@@ -158,7 +158,6 @@ export class SeriesIndex {
     return matchesEmpty;
   }
 
-  /** The labels of a series. */
   labels(series: number): Labels {
     const pairs: string[] = [];
     for (let at = this.table.start(series), end = this.table.end(series); at < end; at++) {

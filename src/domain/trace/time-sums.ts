@@ -2,7 +2,6 @@
 //
 //   count, microseconds, sum and sum of squares of ln(1 + ms) in 2^-20
 
-/** Numbers of one sum. */
 export const TIME_SUM_NUMBERS = 4;
 const COUNT = 0;
 const MICROSECONDS = 1;

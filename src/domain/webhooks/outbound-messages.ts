@@ -61,7 +61,6 @@ export type HandedDelivery = LeavingDelivery & { readonly serial: number };
 /** A handing over as reports name it. */
 export type HandedKey = Pick<HandedDelivery, "key" | "serial">;
 
-/** Commands of deliveries. */
 export type DeliveryCommand =
   /** Of one kind; parts of one mail come in one command. */
   | { readonly type: "send"; readonly deliveries: readonly HandedDelivery[] }

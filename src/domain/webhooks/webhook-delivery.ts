@@ -18,7 +18,6 @@ export interface EventDelivery extends Delivery {
   readonly notes: readonly AttemptNote[];
 }
 
-/** An attempt of an event. */
 export interface EventAttempt {
   readonly sentAtMs: number;
   readonly endedAtMs: number;

@@ -58,7 +58,6 @@ export function headerProblem(name: string, value: string): string | null {
   return HEADER_VALUE.test(value) ? null : "has a value with characters that no header may have";
 }
 
-/** Subject of a pattern. */
 export interface PatternSubject {
   readonly serviceId: string;
   readonly metricName: string;

@@ -46,7 +46,6 @@ export interface Aggregate<C> {
 export interface AggregateKind<F extends Aggregate<C>, C, E> {
   /** `pool` is where the ids of its windows lie. */
   make(pool: WordPool): F;
-  /** A window ends. */
   end(name: ServiceName, aggregate: F, open: OpenWindow<C[]>, outcome: WindowOutcome, arrivalMs: number): void;
   /** Some windows have ended, and something else comes now. */
   flush(): void;
@@ -57,7 +56,6 @@ export interface AggregateKind<F extends Aggregate<C>, C, E> {
   readCell(reader: ByteReader, aggregate: F, open: OpenWindow<C[]>): void;
 }
 
-/** One service. */
 export interface WindowedService<F> {
   readonly name: ServiceName;
   readonly aggregate: F;
@@ -99,7 +97,6 @@ export class WindowedServices<F extends Aggregate<C>, C, E> {
     this.#shares = shares;
   }
 
-  /** All services. */
   *[Symbol.iterator](): Generator<WindowedService<F>> {
     for (const services of this.#partitions) yield* services.values();
   }

@@ -70,7 +70,6 @@ export function listKeys({ state }: AccessContext, request: QueryRequest<"keys">
   return listed(state, request, KEY_LIST, all, (page) => ({ keys: page.map(keyView), total: all.length }));
 }
 
-/** Revokes a key. */
 export async function revokeKey({ state, change }: AccessContext, request: QueryRequest<"revokeKey">): Promise<Outcome<unknown>> {
   return change(request, () => {
     const { keys } = state.configured;

@@ -59,7 +59,6 @@ function filterOf({ state }: AlertsContext, tenant: string, query: QueryRequest<
   };
 }
 
-/** One alert. */
 export async function oneAlert(context: AlertsContext, { principal, path }: QueryRequest<"alert">): Promise<Outcome<unknown>> {
   const { state } = context;
   const alert = state.alerts.find(principal.tenant, path.alert_id ?? "");

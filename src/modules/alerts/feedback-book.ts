@@ -6,7 +6,6 @@ import { KeyBuilder } from "../../domain/codec/key.ts";
 import { list, number, object, oneOf, StoredForm, text } from "../state/stored-json.ts";
 import { type StoredKind, StoredTable } from "../state/stored-table.ts";
 
-/** The opinions on one service. */
 export interface ServiceOpinions {
   readonly tenant: string;
   readonly serviceId: string;

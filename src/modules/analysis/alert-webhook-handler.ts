@@ -13,7 +13,6 @@ import type { ChangeRequest, QueryRequest } from "../queries/query-context.ts";
 import { mapInSlices } from "../state/slices.ts";
 import type { AnalysisContext } from "./analysis-context.ts";
 
-/** Takes alerts. */
 export async function takeAlerts(context: AnalysisContext, request: QueryRequest<"alertWebhook">): Promise<Outcome<unknown>> {
   const { alerts } = request.body;
   const sent = alerts.map((alert) => withCommon(alert, request.body.commonLabels));

@@ -56,7 +56,6 @@ export interface EvidenceDependencies {
 
 type ScanQuery = Omit<EvidenceQuery, "type" | "id" | "scan" | "namesKnown">;
 
-/** A call minute by minute. */
 interface CallMinutes extends GraphCall {
   readonly minutes: Map<number, CallTotals>;
 }

@@ -24,7 +24,6 @@ export interface Resolution {
   readonly atMs: number;
 }
 
-/** One incident. */
 export interface RememberedIncident {
   readonly tenant: string;
   readonly environment: string;

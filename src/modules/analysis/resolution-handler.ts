@@ -9,7 +9,6 @@ import type { AnalysisContext } from "./analysis-context.ts";
 import { knowledgeIdOf, type RememberedIncident, type Resolution } from "./incident-memory.ts";
 import { reportIdOf } from "./report-row.ts";
 
-/** Stores a resolution. */
 export function storeResolution(context: AnalysisContext, request: QueryRequest<"resolutionWebhook">): Promise<Outcome<unknown>> {
   const { state, nowMs } = context;
   const { tenant, subject } = request.principal;

@@ -59,7 +59,6 @@ function filterOf(query: QueryRequest<"anomalies">["query"]): AnomalyFilter {
   };
 }
 
-/** One anomaly. */
 export function oneAnomaly(context: AnomaliesContext, { principal, path }: QueryRequest<"anomaly">): Outcome<unknown> {
   const id = path.id ?? "";
   const anomaly = context.state.anomalies.find(principal.tenant, id);

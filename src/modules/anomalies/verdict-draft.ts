@@ -182,7 +182,6 @@ export class VerdictDraft {
     return this.#evicted.length;
   }
 
-  /** Events for the event stream. */
   events(): StreamEvents["events"] {
     const reported = [...this.#changed.values()].filter((changed) => changed.isChange);
     const notificationOf = this.#alerts.notificationsOfAnomalies();

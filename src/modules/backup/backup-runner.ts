@@ -40,7 +40,6 @@ export interface BackupOptions {
 /** A backup that is there. */
 export interface StoredBackup extends Omit<BackupManifest, "format" | "files" | "lanes"> {
   readonly name: string;
-  /** Number of files. */
   readonly files: number;
 }
 

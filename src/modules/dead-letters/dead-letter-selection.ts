@@ -16,7 +16,6 @@ const TIME_DIGITS = 12;
 /** Reason of letters that hold an event of a webhook. */
 export const WEBHOOK_EXHAUSTED = "webhook_exhausted";
 
-/** Reads a stored letter. */
 export function readDeadLetter({ value }: StoreEntry): DeadLetterEnvelope {
   return DEAD_LETTER.decode(value);
 }

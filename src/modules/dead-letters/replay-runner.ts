@@ -44,7 +44,6 @@ export interface EventReplays {
   again(letters: readonly DeadLetterEnvelope[]): {
     readonly taken: readonly DeadLetterEnvelope[];
   } & JobDraft;
-  /** Ends letters. */
   ends(tenant: string, letters: readonly DeadLetterEnvelope[]): JobDraft;
 }
 

@@ -56,7 +56,6 @@ export interface SeriesPage extends Pick<SeriesAnswer, "total" | "returned"> {
 /** Passage of a question to an engine: what is done before and after. */
 type Passage = <T>(engine: number, ask: () => Promise<T>) => Promise<T>;
 
-/** All engines. */
 export class EngineClient {
   readonly #links: readonly EngineLink[];
   /** Ids of questions; one counter for all clients of the same links. */

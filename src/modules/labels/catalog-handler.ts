@@ -30,7 +30,6 @@ interface EntityResult {
   readonly message: string | null;
 }
 
-/** Imports a catalog. */
 export async function importCatalog(context: LabelsContext, request: ImportRequest): Promise<Outcome<unknown>> {
   const read = await readEntities(context, request);
   if (!read.ok) return read;

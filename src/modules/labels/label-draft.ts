@@ -18,12 +18,10 @@ export interface LabelChange {
   readonly label: ServiceLabel | undefined;
 }
 
-/** Stores a change. */
 export function operationOf({ scope, label }: LabelChange): StoreOperation {
   return labelOperation(scope, label);
 }
 
-/** One draft. */
 export class LabelDraft {
   readonly #book: LabelBook;
   readonly #changed = new Map<string, LabelChange>();

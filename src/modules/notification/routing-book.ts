@@ -8,7 +8,6 @@ import { CATCH_ALL_ID, type CatchAllEdit, catchAllRule } from "../../domain/noti
 import { scan } from "../state/scan.ts";
 import { list, nullable, number, oneOf, record, StoredForm, text } from "../state/stored-json.ts";
 
-/** Settings of routing. */
 export interface RoutingSettings {
   readonly destinations: DestinationSettings;
   /** ROUTING_DEFAULT_CHANNELS; null where it is not set. */

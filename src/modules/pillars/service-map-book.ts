@@ -66,7 +66,6 @@ function entryKey(tenant: string, serviceId: string): Uint8Array {
   return new KeyBuilder().text(tenant).text(serviceId).finish();
 }
 
-/** Stores an entry. */
 export function entryRow(tenant: string, { serviceId, ...entry }: ServiceEntry): StoreOperation {
   return { table: "service_map", key: entryKey(tenant, serviceId), value: ENTRY.encode(entry) };
 }

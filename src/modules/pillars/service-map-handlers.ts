@@ -19,7 +19,6 @@ interface EntryChange {
   readonly after: ServiceEntry;
 }
 
-/** Maps services. */
 export function setServiceMap(context: PillarsContext, request: SetRequest): Promise<Outcome<unknown>> {
   // The last entry of a service wins.
   const input = new Map(request.body.entries.map((entry) => [entry.service_id, entry]));

@@ -24,7 +24,6 @@ export interface DetectionOptions {
   readonly degradationSlope?: number;
 }
 
-/** Options of queries. */
 export interface QueryOptions extends DetectionOptions {
   readonly version: string;
   /** Whether a language model words summaries. */

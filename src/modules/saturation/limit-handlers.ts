@@ -13,7 +13,6 @@ import { mapInSlices } from "../state/slices.ts";
 import { type LimitScope, limitOperation } from "./limit-book.ts";
 import type { SaturationContext } from "./saturation-context.ts";
 
-/** Declares a limit. */
 export async function declareLimit(context: SaturationContext, request: QueryRequest<"declareLimit">): Promise<Outcome<unknown>> {
   const [outcome] = await declareLimits(context, request, [request.body]);
   return outcome as Outcome<unknown>;

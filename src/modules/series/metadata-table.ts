@@ -59,7 +59,6 @@ export class MetadataTable {
   }
 }
 
-/** Stores metadata. */
 export function metadataOperation(metadata: MetricMetadata): StoreOperation {
   const { tenant, metricName, sender } = metadata;
   const key = new KeyBuilder().text(tenant).text(metricName);

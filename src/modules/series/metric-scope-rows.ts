@@ -7,12 +7,10 @@ import { number, StoredForm, text } from "../state/stored-json.ts";
 
 const METRIC_SCOPE = new StoredForm<MetricScopeEnvelope>("metric_scopes", { tenant: text, metric: text, scope: number });
 
-/** All that are stored. */
 export function storedMetricScopes(store: KeyValueStore): readonly MetricScopeEnvelope[] {
   return [...scan(store, "metric_scopes")].map(({ value }) => METRIC_SCOPE.decode(value));
 }
 
-/** Stores one. */
 export function metricScopeOperation(scope: MetricScopeEnvelope): StoreOperation {
   const key = new KeyBuilder().text(scope.tenant).text(scope.metric).finish();
   return { table: "metric_scopes", key, value: METRIC_SCOPE.encode(scope) };

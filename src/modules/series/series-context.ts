@@ -32,7 +32,6 @@ export interface FindingSource {
 export interface SettingsSource {
   readonly watchdog: {
     settingsOf(tenant: string, serviceId: string, metricName: string): WatchdogSettings;
-    /** Known days of tenants. */
     readonly calendars: { knownDaysOf(tenant: string): KnownDays | undefined };
   };
 }

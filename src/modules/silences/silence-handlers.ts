@@ -75,7 +75,6 @@ export function deleteSilence(context: SilencesContext, request: QueryRequest<"d
   });
 }
 
-/** One silence. */
 export function oneSilence({ state, nowMs }: SilencesContext, { principal, path }: QueryRequest<"silence">): Outcome<unknown> {
   const silence = state.configured.silences.find(principal.tenant, path.id ?? "");
   return silence === undefined ? unknownSilence(path.id ?? "") : done(silenceView(silence, nowMs()));

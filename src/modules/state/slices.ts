@@ -41,7 +41,6 @@ export async function inSlices<T>(steps: Generator<void, T>, pause: Pause): Prom
   }
 }
 
-/** Maps values in slices. */
 export async function mapInSlices<V, R>(values: Iterable<V>, map: (value: V) => R, pause: Pause): Promise<R[]> {
   const mapped: R[] = [];
   for (const value of values) {

@@ -40,7 +40,6 @@ export interface OptionalCheck<V> extends FieldCheck<V> {
   readonly isOptional: true;
 }
 
-/** A check for each member. */
 export type MemberChecks<T> = {
   readonly [K in keyof T]-?: Partial<Pick<T, K>> extends Pick<T, K> ? OptionalCheck<Exclude<T[K], undefined>> : FieldCheck<T[K]>;
 };

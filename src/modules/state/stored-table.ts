@@ -36,7 +36,6 @@ export class StoredTable<Row extends { readonly tenant: string }> extends Shared
     return super.of(tenant).sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
   }
 
-  /** Stores a row. */
   operation(row: Row): StoreOperation {
     return { table: this.#kind.table, key: this.#kind.key(row), value: this.#kind.form.encode(row) };
   }

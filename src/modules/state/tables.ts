@@ -43,7 +43,6 @@ export function knownIdBytes(id: string): Uint8Array<ArrayBuffer> | undefined {
   return writeId(id, bytes) ? bytes : undefined;
 }
 
-/** The bytes of an id. */
 export function idBytes(id: string): Uint8Array {
   const bytes = knownIdBytes(id);
   if (bytes === undefined) throw noId(id);
@@ -61,7 +60,6 @@ function writeId(id: string, bytes: Uint8Array): boolean {
   return true;
 }
 
-/** The id of bytes. */
 export function idText(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
 }

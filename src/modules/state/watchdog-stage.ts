@@ -1,7 +1,6 @@
 // A stage of the Watchdog's cycle, as the nouns give them to it.
 import type { WatchdogCounts } from "../../core/protocol/engine-control.ts";
 
-/** One cycle. */
 export interface Cycle {
   readonly number: number;
   readonly nowMs: number;

@@ -46,7 +46,6 @@ export function totalOf(store: KeyValueStore, month: number): number {
   return events;
 }
 
-/** All events of a row. */
 export function eventsOf({ counts }: UsageRow): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }

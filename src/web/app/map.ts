@@ -4,7 +4,6 @@ import type { IconName } from "../state/icons.tsx";
 
 type PageComponent = FunctionComponent<{ readonly rest: readonly string[] }>;
 
-/** A page. */
 export interface PageEntry {
   readonly path: string;
   readonly title: string;

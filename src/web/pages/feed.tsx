@@ -176,14 +176,12 @@ function Histogram({ bars, fromMs, toMs }: { bars: readonly Bucket[]; fromMs: nu
 
 // Counts over time, as bars.
 
-/** One bar. */
 interface Bar {
   readonly low: number;
   readonly medium: number;
   readonly high: number;
 }
 
-/** All of a bar. */
 function barTotal({ low, medium, high }: Bar): number {
   return low + medium + high;
 }

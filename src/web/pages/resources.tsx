@@ -283,7 +283,6 @@ const RESOURCES: Readonly<Record<string, Resource>> = {
   keys: KEYS,
 };
 
-/** The page of a resource. */
 export function resourcePage(name: string) {
   const of = RESOURCES[name];
   if (of === undefined) throw new Error(`there is no resource ${name}`);

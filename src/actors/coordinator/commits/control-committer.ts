@@ -25,7 +25,6 @@ import { decodePayload } from "../../../modules/state/stored-json.ts";
 import type { CommittedState } from "../nouns/committed-state.ts";
 import { makeOfFrames } from "./frame-sifting.ts";
 
-/** Dependencies of the committer. */
 export interface ControlCommitterDependencies {
   readonly state: CommittedState;
   readonly counters: CoordinatorCounters;

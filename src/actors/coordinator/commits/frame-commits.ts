@@ -8,7 +8,6 @@ import { SeriesCommitter, type SeriesCommitterDependencies } from "./series-comm
 import { SeriesFlusher, type SeriesFlusherDependencies } from "./series-flusher.ts";
 import type { SetAsideFrames } from "./set-aside-frames.ts";
 
-/** Dependencies of the commits. */
 export interface FrameCommitsDependencies extends SeriesCommitterDependencies, Pick<SeriesFlusherDependencies, "wake" | "setAside"> {
   readonly committer: ControlCommitter;
 }

@@ -8,7 +8,6 @@ import { type CommittedState, logMarkKey } from "../nouns/committed-state.ts";
 import { makeOfFrames } from "./frame-sifting.ts";
 import { SeriesTransaction } from "./series-transaction.ts";
 
-/** Dependencies of the committer. */
 export interface SeriesCommitterDependencies {
   readonly state: CommittedState;
   readonly counters: CoordinatorCounters;

@@ -6,7 +6,6 @@ import { UnstorableFramesError } from "./frame-sifting.ts";
 import type { SeriesCommitter } from "./series-committer.ts";
 import type { SetAsideFrames } from "./set-aside-frames.ts";
 
-/** Dependencies of the flusher. */
 export interface SeriesFlusherDependencies {
   readonly intake: FrameIntake;
   readonly committer: SeriesCommitter;

@@ -56,7 +56,6 @@ function verdictContent(bytes: Uint8Array) {
   return { tenant, payload };
 }
 
-/** Sets frames aside. */
 export class SetAsideFrames {
   readonly #dependencies: SetAsideFramesDependencies;
 

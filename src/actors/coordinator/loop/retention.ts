@@ -19,7 +19,6 @@ export interface RetentionOptions {
   readonly blocksPerStep: number;
 }
 
-/** Dependencies of retention. */
 export interface RetentionDependencies {
   /** Retention tasks of the nouns. */
   readonly work: Record<"expire" | "gather", (terms: RetentionTerms) => ReadonlyArray<Generator<RetentionStep>>>;

@@ -6,7 +6,6 @@ import { STORE_RETRY_MS_FIRST, STORE_RETRY_MS_MAX } from "../../../core/config/l
 import type { CoordinatorCounters } from "../../../modules/state/coordinator-counters.ts";
 import type { StoreRefusal } from "../../../modules/status/store-facts.ts";
 
-/** Dependencies of the guard. */
 export interface StoreGuardDependencies {
   readonly counters: CoordinatorCounters;
   log(level: "info" | "warn" | "error", line: string): void;

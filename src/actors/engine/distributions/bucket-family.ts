@@ -34,7 +34,6 @@ export interface FamilyRow {
   began: boolean;
 }
 
-/** One family of buckets. */
 export class BucketFamily {
   readonly identity: string;
   readonly name: StreamName;

@@ -46,7 +46,6 @@ export interface DistributionHandlerDependencies {
   readonly shares: { readonly series: ShareLedger; readonly bytes: ShareLedger };
 }
 
-/** One series of points. */
 interface PointSeries {
   readonly tenant: string;
   readonly derived: DerivedQuantiles;

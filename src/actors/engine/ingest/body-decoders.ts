@@ -66,7 +66,6 @@ export interface BodyDecoders {
   readonly make: Readonly<Record<DecoderKind, () => BodyDecoder>>;
 }
 
-/** Makes the decoders. */
 export function makeBodyDecoders(options: BodyDecoderOptions, dependencies: BodyDecoderDependencies): BodyDecoders {
   const { processSlots, tenantIndex, wallMs } = dependencies;
   const { normalizeTemporality: convertsCounters = true, fieldExclusions = "", prefixesServices = false } = options;

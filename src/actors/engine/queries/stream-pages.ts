@@ -21,7 +21,6 @@ export interface StreamPagesDependencies {
   readonly shard: Shard;
   readonly kernel: ShardKernel;
   readonly services: ServiceIndex;
-  /** The number of a tenant. */
   tenantIndex(name: string): number;
 }
 

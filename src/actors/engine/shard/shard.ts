@@ -100,7 +100,6 @@ const NOT_FINITE = 0x7ff00000;
 /** Rows behind a finding in which a correction of its value is looked for, 1 ns each: those of one sender's series lie near each other. */
 const CORRECTIONS_AHEAD_MAX = 1_024;
 
-/** By slot and side. */
 type EpisodeTail = (slot: number, side: 1 | -1) => LongBaselineSays | undefined;
 
 /** One engine's shard. */

@@ -52,7 +52,6 @@ export interface AccessControlDependencies {
   readonly clock: Clock;
   readonly directory: CredentialDirectory;
   readonly tenantExists: (tenant: string) => boolean;
-  /** Random bytes in hex. */
   readonly randomHex: (bytes: number) => string;
   readonly log: (level: "info" | "warn", line: string) => void;
   /** Told when tokens that were genuine may be so no more. */

@@ -24,7 +24,6 @@ const PARSER_REFUSALS: ReadonlyMap<string, readonly [status: number, code: Refus
 ]);
 const BAD_REQUEST = [400, "bad_request", "the request is not valid HTTP"] as const;
 
-/** A server on node:http. */
 export class NodeHttpServer implements HttpServer {
   readonly engineName = "node";
   readonly #context: ServerContext;

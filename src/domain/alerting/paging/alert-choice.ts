@@ -25,7 +25,6 @@ export interface ChosenAlert {
   readonly known: Alert | undefined;
 }
 
-/** Chooses the alert. */
 export function chosenAlert(of: Choosing): ChosenAlert {
   const { finding, memory } = of;
   const own = finding.kind === "raised" && finding.alertId !== null ? memory.current(finding.alertId) : undefined;

@@ -7,7 +7,6 @@ export interface RuleCycle {
   readonly nowMs: number;
   /** Cycles since the first. */
   readonly number: number;
-  /** All that are open. */
   openAnomalies(): Iterable<Anomaly>;
 }
 

@@ -88,7 +88,6 @@ export class PairTrack {
     return this.#verdict === undefined ? undefined : { verdict: this.#verdict, atMs: this.#lastMs };
   }
 
-  /** Frames of the cycle. */
   visit(cycleMs: number): ReadonlyArray<EpisodeFrame | ConfirmedPair> {
     const { times } = this.#series;
     const { scored } = this.#options;

@@ -35,7 +35,6 @@ interface Member {
 export interface AggregateValue {
   readonly timeMs: number;
   readonly value: number;
-  /** Streams that it is of. */
   readonly streams: number;
 }
 

@@ -22,7 +22,6 @@ export interface KnownArrivals extends TenantArrivals {
   readonly isUnheard: boolean;
 }
 
-/** An alert that is open. */
 export interface OpenAlert extends RuleScope {
   readonly attributes: Attributes;
   readonly startedAtMs: number;

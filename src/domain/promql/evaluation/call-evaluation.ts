@@ -61,7 +61,6 @@ export interface ArgumentEvaluator {
   scalars(expression: Expression): Evaluating<Float64Array>;
   /** Series, which belong to the caller. */
   series(expression: Expression): Evaluating<StepSeries[]>;
-  /** Series one by one. */
   stream(expression: Expression): Sliced<StepSeries>;
   /** A range of stored series or of a subquery. */
   ranges(expression: Expression): Evaluating<RangedSeries>;

@@ -9,7 +9,6 @@ export class KahanSum {
     this.sum = first;
   }
 
-  /** Adds a value. */
   add(value: number): void {
     const total = this.sum + value;
     if (total === Infinity || total === -Infinity) this.compensation = 0;
@@ -40,7 +39,6 @@ export class Mean {
     this.#state = new KahanSum(first);
   }
 
-  /** Adds a value. */
   add(value: number): void {
     this.#count++;
     const state = this.#state;

@@ -1,6 +1,5 @@
 // Functions of PromQL in Prometheus 3.14 with their types (promql/parser/functions.go). @data-table
 
-/** Type of a value. */
 export type ValueType = "scalar" | "vector" | "matrix" | "string";
 
 /** What a function takes and returns. */

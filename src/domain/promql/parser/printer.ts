@@ -16,7 +16,6 @@ import type {
 } from "./expression.ts";
 import { quote } from "./quoted-text.ts";
 
-/** Prints an expression. */
 export function printExpression(expression: Expression): string {
   switch (expression.kind) {
     case "number":

@@ -15,7 +15,6 @@ export interface ColdBatch {
   readonly entries: readonly ColdEntry[];
 }
 
-/** Encodes entries. */
 export function encodeColdBatch(entries: readonly ColdEntry[]): Uint8Array {
   const bytes = new Uint8Array(entries.reduce((sum, entry) => sum + entry.bytes.length, HEADER_BYTES));
   bytes[0] = VERSION;

@@ -27,7 +27,6 @@ export class AggregateRings {
   /** Groups of slots that are alone in theirs. */
   readonly #alone: string[] = [];
 
-  /** Enters a stream. */
   enter(slot: number, name: StreamName, isCounter: boolean): void {
     const { tenant, environment, serviceId, metricName, attributes } = name;
     const key = hash128(JSON.stringify([tenant, environment, serviceId, metricName]));

@@ -57,7 +57,6 @@ interface SlotStream extends BoundedStream {
 }
 type SlotUnit = SaturationUnit<SlotStream>;
 
-/** The service at hand. */
 interface ServiceAtHand {
   readonly key: string;
   readonly streams: SlotStream[];

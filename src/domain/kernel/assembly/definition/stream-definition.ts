@@ -64,7 +64,6 @@ export function defineRefs(first: u32, count: u32): void {
   endRef = first + count;
 }
 
-/** Refs that are left. */
 export function defineRefsLeft(): u32 {
   return endRef - nextRef;
 }

@@ -53,7 +53,6 @@ export function jsonRunEnd(): usize {
   return end;
 }
 
-/** Elements of the run. */
 export function jsonRunElements(): u32 {
   return count;
 }
