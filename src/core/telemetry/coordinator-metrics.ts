@@ -117,6 +117,7 @@ export const COORDINATOR_METRICS = {
   rcaJoined: counter("vedette_rca_joined_total", "Of them, anomalies that joined an incident under way"),
   rcaRefused: counter("vedette_rca_refused_total", "Of them, anomalies for which there was no room"),
   rcaIncidents: gauge("vedette_rca_incidents", "Incidents that are looked at"),
+  rcaInterrupted: gauge("vedette_rca_interrupted", "Reports and anomalies of before the start that analysis has yet to take up"),
   rcaRevisions: counter("vedette_rca_revisions_total", "Revisions of reports stored"),
   rcaNotEnough: counter("vedette_rca_not_enough_total", "Of them, revisions without enough evidence for a cause"),
   rcaFailures: counter("vedette_rca_failures_total", "Looks at incidents that an engine or the store did not answer"),

@@ -6,8 +6,8 @@
  * A ring forgets: the evidence of a series that no longer has enough before the onset is that of the look before, and a departure that was larger stays.
  * After a restart the looks before are gone: what a stored report says stays, unless what is seen now says more.
  *
- * What a restart interrupts: reports that are not final, anomalies that triggered analysis and are in no report, and the cooldown of pairs. Read once at the
- * start, from anomalies of the last hour: 50,000 of them take about half a second.
+ * What a restart interrupts: reports that are not final, anomalies that triggered analysis and are in no report, and the cooldown of pairs. The cooldown is in force
+ * again with the start; the others wait until the server serves (interrupted-analyses.ts).
  */
 import { type KeyValueStore, StoreError } from "../../adapters/storage/key-value-store.ts";
 import {
@@ -29,11 +29,13 @@ import { type RetainedIncident, type RunningIncident, RunningIncidents } from ".
 import { joinedWith } from "../../domain/topology/reach.ts";
 import type { AlertBooks } from "../alerts/alerts-context.ts";
 import type { AnomalyBooks } from "../anomalies/anomalies-context.ts";
+import type { AnomalyKey } from "../anomalies/anomaly-book.ts";
 import { EngineUnavailableError } from "../engines/engine-client.ts";
 import type { CoordinatorCounters } from "../state/coordinator-counters.ts";
 import type { StateWith } from "../state/stored-state.ts";
 import type { AnalysisBooks } from "./analysis-context.ts";
 import type { EvidenceGathering } from "./evidence-gathering.ts";
+import { InterruptedAnalyses } from "./interrupted-analyses.ts";
 import { explainedBy, packSignature, type RcaReport, reportIdOf } from "./report-row.ts";
 import type { ThreadTime } from "./thread-time.ts";
 
@@ -42,6 +44,9 @@ const MISSED_MS = 15 * 60_000;
 
 /** Cooldowns are remembered as far back. */
 const COOLDOWN_READ_MS = 3_600_000;
+
+/** Time of a step in which it goes on with what was interrupted. */
+const RESUME_MS = 2;
 
 const TOP = 3;
 const RETRY_MS = 5_000;
@@ -83,6 +88,8 @@ export class AnalysisRunner {
   readonly #dependencies: AnalysisRunnerDependencies;
   readonly #incidents: RunningIncidents;
   readonly #inspected = new Map<RunningIncident, Inspected>();
+  /** What waits to be taken up again, and behind it what is stored meanwhile. */
+  readonly #interrupted = new InterruptedAnalyses();
   #running = false;
 
   constructor(dependencies: AnalysisRunnerDependencies) {
@@ -96,44 +103,73 @@ export class AnalysisRunner {
     });
   }
 
-  /** Goes on with what a restart has interrupted: reports that are not final, and anomalies that triggered analysis and are in no report. */
+  /** Notes what a restart has interrupted; the first steps go on with it. */
   start(): void {
     const { state, counters, nowMs } = this.#dependencies;
-    for (const report of state.analyses.reports.takeRunning()) {
-      this.#incidents.restore(retainedIncident(report, state), nowMs());
-      const incident = this.#incidents.of(report.tenant, report.anomalyId);
-      if (incident !== undefined) this.#inspected.set(incident, { series: [], report });
-    }
-    for (const anomaly of missedAnomalies(state, nowMs())) this.#incidents.take(anomaly, nowMs());
-    counters.set("rcaIncidents", this.#incidents.size);
+    this.#interrupted.add(state.analyses.reports.takeRunning(), missedAnomalies(state, nowMs()));
+    counters.set("rcaInterrupted", this.#interrupted.size);
   }
 
   /** Anomalies that have been stored and trigger analysis; the round that has stored them steps the runner behind it. */
   take(anomalies: readonly Anomaly[]): void {
     if (anomalies.length === 0) return;
     const { counters, time } = this.#dependencies;
-    time.spend(() => {
-      for (const anomaly of anomalies) this.#take(anomaly);
-    });
+    counters.add("rcaTriggered", anomalies.length);
+    if (this.#interrupted.size > 0) {
+      this.#interrupted.add([], anomalies);
+      counters.set("rcaInterrupted", this.#interrupted.size);
+      if (this.#interrupted.isFull) this.#resume(Number.POSITIVE_INFINITY);
+    } else
+      time.spend(() => {
+        for (const anomaly of anomalies) this.#take(anomaly);
+      });
     counters.set("rcaIncidents", this.#incidents.size);
   }
 
   #take(anomaly: Anomaly): void {
     const { counters, nowMs } = this.#dependencies;
     const taken = this.#incidents.take(anomaly, nowMs());
-    counters.add("rcaTriggered", 1);
     if (taken?.isNew === false) counters.add("rcaJoined", 1);
     counters.set("rcaRefused", this.#incidents.dropped);
   }
 
+  /** Goes on with what a restart has interrupted, until a monotonic time. */
+  #resume(untilMs: number): void {
+    const { counters, time, monotonicMs } = this.#dependencies;
+    time.spend(() =>
+      this.#interrupted.takeUp(
+        { report: (report) => this.#restore(report), anomaly: (key) => this.#takeStored(key) },
+        () => monotonicMs() < untilMs,
+      ),
+    );
+    counters.set("rcaInterrupted", this.#interrupted.size);
+    counters.set("rcaIncidents", this.#incidents.size);
+  }
+
+  #restore(report: RcaReport): void {
+    const { state, nowMs } = this.#dependencies;
+    this.#incidents.restore(retainedIncident(report, state), nowMs());
+    const incident = this.#incidents.of(report.tenant, report.anomalyId);
+    if (incident !== undefined) this.#inspected.set(incident, { series: [], report });
+  }
+
+  /** Not one that has gone meanwhile. */
+  #takeStored(key: AnomalyKey): void {
+    const anomaly = this.#dependencies.state.anomalies.read(key);
+    if (anomaly !== undefined) this.#take(anomaly);
+  }
+
   facts(): AnalysisFacts {
     const lateMs = this.#dependencies.nowMs() - this.#incidents.dueMs;
-    return { state: lateMs > LATE_MS ? "behind" : "ok", incidents: this.#incidents.size };
+    const isBehind = lateMs > LATE_MS || this.#interrupted.size > 0;
+    return { state: isBehind ? "behind" : "ok", incidents: this.#incidents.size };
   }
 
   /** Begins a look when one is due; the monotonic time at which to call again. */
   step(): number {
     const { nowMs, monotonicMs } = this.#dependencies;
+    if (this.#interrupted.size > 0) this.#resume(monotonicMs() + RESUME_MS);
+    if (this.#interrupted.size > 0) return monotonicMs();
     const inMs = this.#incidents.dueMs - nowMs();
     if (inMs > 0 || this.#running) return this.#running ? Number.POSITIVE_INFINITY : monotonicMs() + inMs;
     const incident = this.#incidents.next(nowMs());
@@ -293,15 +329,14 @@ function retainedIncident(report: RcaReport, { anomalies, analyses }: AnomalyBoo
 }
 
 /** Restores the cooldown of pairs; anomalies that triggered analysis not long ago and that no report names, the oldest first. */
-function missedAnomalies({ anomalies, alerts, analyses }: AnomalyBooks & AlertBooks & AnalysisBooks, nowMs: number): Anomaly[] {
-  const missed: Anomaly[] = [];
+function missedAnomalies({ anomalies, alerts, analyses }: AnomalyBooks & AlertBooks & AnalysisBooks, nowMs: number): AnomalyKey[] {
+  const missed: AnomalyKey[] = [];
   for (const tenant of anomalies.tenants) {
     const recent = anomalies.index(tenant).page({ sinceMs: nowMs - COOLDOWN_READ_MS }, undefined, RCA_PAIRS_MAX);
-    for (const { id } of recent.reverse()) {
-      const anomaly = anomalies.find(tenant, id);
-      if (anomaly?.paging?.rcaTriggered !== true) continue;
-      alerts.memory.rcaIsDue(scopeText(anomaly), anomaly.metricName, anomaly.detectedAtMs);
-      if (nowMs - anomaly.detectedAtMs <= MISSED_MS && !analyses.reports.has(tenant, id)) missed.push(anomaly);
+    for (const { id, environment, serviceId, metricName, detectedAtMs, triggersAnalysis } of recent.reverse()) {
+      if (!triggersAnalysis) continue;
+      alerts.memory.rcaIsDue(scopeText({ tenant, environment, serviceId }), metricName, detectedAtMs);
+      if (nowMs - detectedAtMs <= MISSED_MS && !analyses.reports.has(tenant, id)) missed.push({ tenant, id, detectedAtMs });
     }
   }
   return missed;

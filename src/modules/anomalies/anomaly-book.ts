@@ -161,6 +161,7 @@ export class AnomalyBook {
       alertId: paging?.alertId ?? null,
       tier: paging?.tier ?? tierOfScore(score),
       score,
+      triggersAnalysis: paging?.rcaTriggered === true,
       openKey,
     };
   }

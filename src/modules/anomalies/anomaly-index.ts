@@ -16,6 +16,7 @@ export interface AnomalyEntry {
   readonly alertId: string | null;
   readonly tier: Tier;
   readonly score: number;
+  readonly triggersAnalysis: boolean;
   /** Key of its pair and direction while it is open. */
   readonly openKey: string | null;
 }

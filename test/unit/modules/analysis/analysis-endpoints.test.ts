@@ -269,6 +269,30 @@ describe("reports", () => {
     expect((await reports(restarted)).length).toBe(2);
   });
 
+  it("that a restart interrupts wait until the server serves, through a kill too, ahead of what comes meanwhile", async () => {
+    const rig = await Rig.open();
+    rig.engines[0]!.isDead = true;
+    const early = Array.from({ length: 5 }, (_, i) => alert(`Down${i}`, {}, { service: `s${i}` }));
+    const { anomalies } = await fire(rig, ...early);
+    await settle(rig);
+    for (let kills = 0; kills < 2; kills++) {
+      const killed = await rig.restarted({ isStarting: true });
+      await settle(killed);
+      expect([killed.counter("rcaInterrupted"), killed.counter("rcaIncidents"), await reports(killed)]).toEqual([early.length, 0, []]);
+      expect((await ask(killed, "status")).body.components.rca).toBe("behind");
+      expect((await ask(killed, "anomalies")).body.total).toBe(early.length);
+    }
+    const restarted = await rig.restarted({ isStarting: true });
+    const late = await fire(restarted, alert("Slow", { startsAt: new Date(restarted.nowMs).toISOString() }));
+    expect(restarted.counter("rcaInterrupted")).toBe(early.length + 1);
+    restarted.coordinator.markEnginesReady();
+    for (let i = 0; i <= early.length; i++) await settle(restarted);
+    expect([restarted.counter("rcaInterrupted"), (await ask(restarted, "status")).body.components.rca]).toEqual([0, "ok"]);
+    for (const { anomaly_id } of [...anomalies, late]) expect(await reports(restarted, { anomaly_id })).toHaveLength(1);
+    const own = await Promise.all([...anomalies, late].map(({ anomaly_id }: Json) => reports(restarted, { anomaly_id })));
+    expect(own.map(([report]) => report.created_at)).toEqual(own.map(([report]) => report.created_at).sort());
+  });
+
   it("wait for an engine that does not answer, and are tried again", async () => {
     const rig = await Rig.open();
     rig.engines[0]!.isDead = true;
