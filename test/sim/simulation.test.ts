@@ -18,6 +18,7 @@ const REGRESSIONS: Readonly<Record<number, string>> = {
   100156: "a torn tail was two whole small blocks, whose events were counted again: the simulation's fault",
   100865: "the same with one block",
   101123: "a question waited for a stream that gathered on its way to the store, and no time passed: the simulation's fault",
+  13: "of few values a fall counts as much as an interval brought: the simulation's fault",
 };
 
 function seeds(): number[] {

@@ -5,6 +5,7 @@ import { thresholdFor } from "../../src/domain/detection/gates/baseline-maturity
 import { countZOf } from "../../src/domain/detection/gates/count-test.ts";
 import { StreamOracle } from "../../src/domain/detection/stream-oracle.ts";
 import { fillThresholdTables, THRESHOLD_TABLE_VALUES, zOfRatio } from "../../src/domain/detection/thresholds.ts";
+import { countedAfterFall } from "../../src/domain/distribution/counting-start.ts";
 import { environmentOf } from "../../src/domain/series/stream-identity.ts";
 import { changesKind, FAMILY_DERIVED, isCumulative, type PlannedBody, type PlannedSample, type StreamPlan } from "./simulation-workload.ts";
 
@@ -80,8 +81,7 @@ class StreamExpectation {
 
   #delta(previous: number, value: number): number {
     if (value >= previous - 1e-9 * Math.abs(previous)) return Math.max(0, value - previous);
-    const isImplausible = this.#deltas.length >= 12 && value > 10 * Math.max(0, ...this.#deltas);
-    return isImplausible ? 0 : value;
+    return countedAfterFall(value, Math.max(0, ...this.#deltas), this.#deltas.length >= 12);
   }
 }
 
