@@ -48,7 +48,6 @@ const GOAL_ROWS = [
   millionStreams,
   disk,
   heap,
-  engines,
   overload,
 ];
 
@@ -57,6 +56,7 @@ const GOAL_ROWS = [
  * @type {import("../turns.mjs").Row[]}
  */
 export const OTHER_ROWS = [
+  engines,
   answerLatency,
   anomalyCost,
   bystanders,
