@@ -47,6 +47,8 @@ const COOLDOWN_READ_MS = 3_600_000;
 
 /** Time of a step in which it goes on with what was interrupted. */
 const RESUME_MS = 2;
+/** The same where as many wait as may: more than a commit brings is taken up in it. */
+const RESUME_FULL_MS = 10;
 
 const TOP = 3;
 const RETRY_MS = 5_000;
@@ -118,7 +120,7 @@ export class AnalysisRunner {
     if (this.#interrupted.size > 0) {
       this.#interrupted.add([], anomalies);
       counters.set("rcaInterrupted", this.#interrupted.size);
-      if (this.#interrupted.isFull) this.#resume(Number.POSITIVE_INFINITY);
+      if (this.#interrupted.isFull) this.#resume(this.#dependencies.monotonicMs() + RESUME_FULL_MS);
     } else
       time.spend(() => {
         for (const anomaly of anomalies) this.#take(anomaly);

@@ -14,37 +14,37 @@ export interface Resumption {
 /** The reports, then the anomalies, in their order. */
 export class InterruptedAnalyses {
   #reports: readonly RcaReport[] = [];
-  #anomalies: AnomalyKey[] = [];
-  /** Number of both together that have been taken up. */
-  #at = 0;
+  #anomalies: readonly AnomalyKey[] = [];
 
-  /** Number of those that still wait. */
+  /** Number of both together. */
   get size(): number {
-    return this.#reports.length + this.#anomalies.length - this.#at;
+    return this.#reports.length + this.#anomalies.length;
   }
 
-  /** Whether nothing may wait behind them any more. */
+  /** Whether more wait than are to. */
   get isFull(): boolean {
-    return this.#anomalies.length > RCA_PAIRS_MAX;
+    return this.size > RCA_PAIRS_MAX;
   }
 
   /** Adds reports ahead of all anomalies, which only a start does, and anomalies behind all. */
   add(reports: readonly RcaReport[], anomalies: readonly AnomalyKey[]): void {
     this.#reports = [...this.#reports, ...reports];
-    for (const { tenant, id, detectedAtMs } of anomalies) this.#anomalies.push({ tenant, id, detectedAtMs });
+    this.#anomalies = [...this.#anomalies, ...anomalies.map(({ tenant, id, detectedAtMs }) => ({ tenant, id, detectedAtMs }))];
   }
 
   /** Takes up one at least, and the next as long as `goesOn`. */
   takeUp({ report, anomaly }: Resumption, goesOn: () => boolean): void {
-    do {
-      const at = this.#at++;
-      const interrupted = this.#reports[at];
-      if (interrupted === undefined) anomaly(this.#anomalies[at - this.#reports.length] as AnomalyKey);
-      else report(interrupted);
-    } while (this.size > 0 && goesOn());
-    if (this.size > 0) return;
-    this.#reports = [];
-    this.#anomalies = [];
-    this.#at = 0;
+    const most = this.size;
+    let [reports, anomalies] = [0, 0];
+    try {
+      while (reports + anomalies < most && (reports + anomalies === 0 || goesOn())) {
+        if (reports < this.#reports.length) report(this.#reports[reports++] as RcaReport);
+        else anomaly(this.#anomalies[anomalies++] as AnomalyKey);
+      }
+    } finally {
+      // One that cannot be taken up is not tried again: the next start does.
+      this.#reports = this.#reports.slice(reports);
+      this.#anomalies = this.#anomalies.slice(anomalies);
+    }
   }
 }
