@@ -90,7 +90,7 @@ function jobOf(metrics) {
 
 /** A pass over services that have their models, its streams' records made up. */
 async function filledPass(trainService) {
-  const { ServicesPass } = await import("../../dist/actors/engine/watchdog/passes/services-pass.js");
+  const { ServicesDetector } = await import("../../dist/actors/engine/watchdog/passes/services-pass.js");
   const { ShareLedger } = await import("../../dist/core/fairness/share-ledger.js");
   let nowMs = START_MS + MINUTE_MS;
   let judged = 0;
@@ -106,7 +106,7 @@ async function filledPass(trainService) {
     readRing: () => 0,
   };
   const names = Array.from({ length: METRICS }, (_, j) => `metric.${String(j).padStart(2, "0")}`);
-  const pass = new ServicesPass(
+  const pass = new ServicesDetector(
     { servicesMax: SERVICES, intervalMs: MINUTE_MS },
     {
       records,

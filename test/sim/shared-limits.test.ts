@@ -152,7 +152,7 @@ class Rig {
         const asked = this.cluster.ask(0, {
           type: "watchdog",
           cycle: this.#cycle,
-          pass,
+          detector: pass,
           nowMs,
           workMs: 5,
           sliceMs: 1,

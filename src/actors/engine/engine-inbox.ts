@@ -1,6 +1,6 @@
 // What the coordinator sends an engine: parts of stored states, notices, and questions. Each type has its handler and the phase from which on it is taken.
 import { dispatch, type Handlers } from "../../adapters/threads/mailbox.ts";
-import type { EngineReply, EngineRequest, StatePart } from "../../core/protocol/engine-control.ts";
+import type { EngineReply, EngineRequest, StatePart, StreamQuery } from "../../core/protocol/engine-control.ts";
 import type { MetadataBook } from "../../domain/series/metadata-book.ts";
 import type { BehaviourScan } from "./queries/behaviour-scan.ts";
 import type { DelayedQueries } from "./queries/delayed-queries.ts";
@@ -42,6 +42,18 @@ const TAKEN_FROM: { readonly [T in EngineRequest["type"]]: InboxPhase } = {
   "service-history": "serving",
   shares: "serving",
 };
+
+/** Questions whose answers wait for their turn. */
+const NOTED: ReadonlySet<EngineRequest["type"]> = new Set<StreamQuery["type"]>([
+  "series",
+  "series-data",
+  "pending-chunks",
+  "stream-count",
+  "service-list",
+  "stream-page",
+  "stream-changes",
+  "stream-values",
+]);
 
 export interface EngineInboxDependencies {
   readonly shard: Pick<Shard, "returns" | "profiles" | "owed">;
@@ -111,13 +123,24 @@ export class EngineInbox {
 
   /** Takes one message; false when there is none. */
   takeOne(phase: InboxPhase): boolean {
+    return this.#takeNext(phase) !== undefined;
+  }
+
+  /** Takes one message, or several as long as they are questions that are only noted and `goesOn`; false when there is none. */
+  takeSome(phase: InboxPhase, goesOn: () => boolean): boolean {
+    const first = this.#takeNext(phase);
+    for (let type = first; type !== undefined && NOTED.has(type) && goesOn(); ) type = this.#takeNext(phase);
+    return first !== undefined;
+  }
+
+  #takeNext(phase: InboxPhase): EngineRequest["type"] | undefined {
     const request = (phase === "serving" ? this.#early.shift() : undefined) ?? this.#dependencies.takeRequest();
-    if (request === undefined) return false;
+    if (request === undefined) return undefined;
     const from = TAKEN_FROM[request.type];
     if (PHASES.indexOf(phase) >= PHASES.indexOf(from)) this.#take(request, phase);
     // Streams that come back before any row waits for them were wanted by nobody.
     else if (from === "serving") this.#early.push(request);
-    return true;
+    return request.type;
   }
 
   #take(request: EngineRequest, phase: InboxPhase): void {

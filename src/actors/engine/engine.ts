@@ -208,15 +208,14 @@ export class Engine {
     return any;
   }
 
-  /** Questions are many and only noted, but each of them waits for the unit of work before it. */
+  /** Of questions that are only noted many: each of them waits for the unit of work before it. */
   #takeMessages(): boolean {
     const any = this.#parts.commands.takeAll();
     if (this.#parts.commands.isStopAsked && this.#phase === "serving") this.#phase = "stopping";
     const { clock } = this.#dependencies;
     const endMs = clock.monotonicMs() + MESSAGES_MS_MAX;
-    let taken = 0;
-    while (taken < MESSAGES_MAX && (taken === 0 || clock.monotonicMs() < endMs) && this.#parts.inbox.takeOne("serving")) taken++;
-    return taken > 0 || any;
+    let taken = 1;
+    return this.#parts.inbox.takeSome("serving", () => taken++ < MESSAGES_MAX && clock.monotonicMs() < endMs) || any;
   }
 
   #onInterval(): boolean {
