@@ -33,7 +33,7 @@ export interface PointJudgeOptions extends Pick<PairSurroundings, "streams" | "k
   /** Since when the service is known (rule 1.1.13); not given where it is mature. */
   readonly serviceSinceMs?: number;
   readonly offsetMs: OffsetMs;
-  /** Flags of the stream. */
+  /** FLAG_* of core/layout/stream-record.ts: an operation, a counter. */
   readonly flags: number;
   readonly slices: WorkSlices;
 }
